@@ -1,0 +1,178 @@
+r"""Values of the lifted cut: what a candidate adds to the lower bound at given prices.
+
+.. math:: v_j(u) = \min \Big\{ \sum_i (D_{ij} - u_i)\, y_i \;:\; 0 \le y_i \le a_i,\; l \le \sum_i y_i \le h \Big\}
+
+For every :math:`u` and every feasible set S of picks, :math:`\mathrm{cost}(S) \ge \sum_i a_i u_i + \sum_{j \in S}
+v_j(u)`: the mass that pick j serves is one of the y over which the minimum is taken. The minimum is a fractional
+knapsack: the cheapest terms up to mass l, then as long as they are negative, up to mass h. The last term taken is the
+*threshold*; near a threshold known from similar prices only a few terms need to be looked at one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Costs = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The mass range of a pick."""
+
+    low: float
+    high: float
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every pick carries the same."""
+        return self.low == self.high
+
+
+def values(
+    costs: Costs, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, width: float
+) -> tuple[Floats, Floats]:
+    """Values and new thresholds of the candidates that are the rows of ``costs``.
+
+    ``thresholds`` and ``width`` say where the new thresholds are expected; they change the time, not the result.
+    """
+    return _values(costs, prices, masses, shares.low, shares.high, thresholds, width)  # type: ignore[no-any-return]
+
+
+def served(costs: Costs, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats) -> Floats:
+    """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
+    return _served(costs, prices, masses, shares.low, shares.high, thresholds)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _take_cheapest(terms: Floats, weights: Floats, count: int, mass: float) -> tuple[float, float]:
+    """Sum of the cheapest of the first ``count`` terms up to ``mass``, and the last term taken (by quickselect)."""
+    total = 0.0
+    pivot = -np.inf
+    first, last = 0, count - 1
+    while first <= last:
+        x, y, z = terms[first], terms[(first + last) // 2], terms[last]
+        pivot = max(min(x, y), min(max(x, y), z))
+        # Three parts: below the pivot, equal to it, above it.
+        under, k, over = first, first, last
+        held, cost, tied = 0.0, 0.0, 0.0
+        while k <= over:
+            term, weight = terms[k], weights[k]
+            if term < pivot:
+                held += weight
+                cost += weight * term
+                terms[k], weights[k] = terms[under], weights[under]
+                terms[under], weights[under] = term, weight
+                under += 1
+                k += 1
+            elif term > pivot:
+                terms[k], weights[k] = terms[over], weights[over]
+                terms[over], weights[over] = term, weight
+                over -= 1
+            else:
+                tied += weight
+                k += 1
+        if mass < held:
+            last = under - 1
+        elif mass <= held + tied:
+            return total + cost + (mass - held) * pivot, pivot
+        else:
+            total += cost + tied * pivot
+            mass -= held + tied
+            first = over + 1
+    return total, pivot
+
+
+@njit(cache=True, nogil=True)
+def _value(
+    costs: Costs,
+    prices: Floats,
+    masses: Floats,
+    low: float,
+    high: float,
+    lower: float,
+    upper: float,
+    terms: Floats,
+    weights: Floats,
+) -> tuple[float, float, bool]:
+    """Value and threshold of one candidate, if the threshold lies between ``lower`` and ``upper``."""
+    count = 0
+    below, below_cost = 0.0, 0.0
+    for i in range(len(prices)):
+        term = float(costs[i]) - prices[i]
+        terms[count] = term
+        weights[count] = masses[i]
+        under = masses[i] if term < lower else 0.0
+        below += under
+        below_cost += under * term
+        count += (term >= lower) & (term <= upper)
+    mass = low
+    if low < high:
+        negative, cost = 0.0, 0.0
+        for i in range(len(prices)):
+            term = float(costs[i]) - prices[i]
+            under = masses[i] if term < 0 else 0.0
+            negative += under
+            cost += under * term
+        if low <= negative <= high:
+            return cost, 0.0, True
+        mass = low if negative < low else high
+    within = 0.0
+    for k in range(count):
+        within += weights[k]
+    everything = lower == -np.inf and upper == np.inf
+    if count == 0 or ((mass < below or mass > below + within) and not everything):
+        return 0.0, 0.0, False
+    cost, threshold = _take_cheapest(terms, weights, count, mass - below)
+    return below_cost + cost, threshold, True
+
+
+@njit(cache=True, nogil=True)
+def _values(
+    costs: Costs, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats, width: float
+) -> tuple[Floats, Floats]:
+    found = np.empty(len(costs))
+    moved = np.empty(len(costs))
+    terms = np.empty(len(prices) + 1)
+    weights = np.empty(len(prices) + 1)
+    for j in range(len(costs)):
+        near = thresholds[j]
+        value, threshold, done = _value(
+            costs[j], prices, masses, low, high, near - width, near + width, terms, weights
+        )
+        if not done:
+            value, threshold, done = _value(
+                costs[j], prices, masses, low, high, -np.inf, np.inf, terms, weights
+            )
+        found[j] = value
+        moved[j] = threshold
+    return found, moved
+
+
+@njit(cache=True, nogil=True)
+def _served(
+    costs: Costs, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats
+) -> Floats:
+    total = np.zeros(len(prices))
+    for j in range(len(costs)):
+        threshold = thresholds[j]
+        taken, tied = 0.0, 0.0
+        for i in range(len(prices)):
+            term = float(costs[j, i]) - prices[i]
+            if term < threshold:
+                taken += masses[i]
+                total[i] += masses[i]
+            elif term == threshold:
+                tied += masses[i]
+        # Terms that tie at the threshold share what is left of the mass the candidate must or may take.
+        rest = min(max(low - taken, 0.0), tied) if threshold >= 0 else min(max(high - taken, 0.0), tied)
+        if rest > 0:
+            for i in range(len(prices)):
+                if float(costs[j, i]) - prices[i] == threshold:
+                    total[i] += masses[i] * (rest / tied)
+    return total

@@ -1,0 +1,237 @@
+"""The pool: points, metric, masses and candidates. The only place that computes distances, always in blocks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handful.errors import HandfulError
+from handful.metrics import Metric
+
+Floats = NDArray[np.floating[Any]]
+Indices = NDArray[np.int64]
+
+_ROWS = 8192  # points read or prepared at a time
+
+
+class Pool:
+    """Points of which some are to be picked.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or (n, n) with metric "precomputed"
+        Any real dtype; a memory map is read in blocks. A precomputed matrix holds the cost of point i (row) served by
+        candidate j (column); it need not be symmetric.
+    metric : str
+        ``cosine``, ``euclidean``, ``sqeuclidean``, ``manhattan``, ``rbf:SIGMA``, ``ball:RADIUS`` or ``precomputed``.
+    masses : array of shape (n,), optional
+        Weight of each point, scaled to sum to 1. Default: all equal.
+    candidates : array of int, optional
+        Rows that may be picked. Default: all.
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        metric: str = "cosine",
+        *,
+        masses: ArrayLike | None = None,
+        candidates: ArrayLike | None = None,
+    ) -> None:
+        self.metric = Metric.parse(metric)
+        self.points = _checked_points(points, self.metric)
+        self.n = len(self.points)
+        self.masses = _checked_masses(masses, self.n)
+        self.candidates = checked_indices(np.arange(self.n) if candidates is None else candidates, self.n, "candidates")
+        self.candidates.sort()
+        if not len(self.candidates):
+            raise HandfulError("no candidates are left: at least one point must be allowed as a pick")
+        self._prepared: dict[type, tuple[Floats, Floats]] = {}
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of a point."""
+        return int(self.points.shape[1])
+
+    @cached_property
+    def equal_masses(self) -> bool:
+        """Whether all points weigh the same."""
+        return bool((self.masses == self.masses[0]).all())
+
+    def distances(
+        self, picks: ArrayLike, points: slice | Indices = slice(None), *, dtype: type[np.floating[Any]] = np.float64
+    ) -> Floats:
+        """Costs between ``picks`` (rows of the result) and ``points`` (columns; default all)."""
+        picks = np.asarray(picks)
+        if self.metric.name == "precomputed":
+            block = self.points[points][:, picks] if isinstance(points, slice) else self.points[np.ix_(points, picks)]
+            return np.ascontiguousarray(block.T, dtype)
+        inner = np.float64 if self.metric.name == "ball" else dtype
+        prepared, norms = self._prepare(inner)
+        costs = self.metric.block(prepared[picks], prepared[points], norms[picks], norms[points])
+        return costs if inner is dtype else costs.astype(dtype)
+
+    def group_costs(self, members: Indices, starts: Indices, shares: Floats, candidates: Indices) -> Floats:
+        """Cost of serving groups of points from each of the candidates: ``sum_i shares_i D_ij``.
+
+        The groups stand one after the other in ``members``, group g from ``starts[g]`` on. A row of the result is a
+        group, a column a candidate. Linear metrics need only the mean of each group.
+        """
+        if self.metric.linear:
+            prepared, norms = self._prepare(np.float32)
+            weights = shares.astype(np.float32)
+            mass = np.add.reduceat(weights, starts)[:, None]
+            sums = np.add.reduceat(prepared[members] * weights[:, None], starts, axis=0)
+            spread = np.add.reduceat(norms[members] * weights, starts)[:, None] + mass * norms[candidates]
+            costs: Floats = spread - 2 * (sums @ prepared[candidates].T)
+            return costs
+        totals = np.empty((len(starts), len(candidates)))
+        step = max(1, 4_000_000 // len(members))
+        for start in range(0, len(candidates), step):
+            block = self.distances(candidates[start : start + step], members, dtype=np.float32)
+            totals[:, start : start + step] = np.add.reduceat(block * shares, starts, axis=1).T
+        return totals
+
+    def rounding(self, dtype: type[np.floating[Any]]) -> float:
+        """Bound on the absolute error of any distance computed in ``dtype``."""
+        if self.metric.name == "precomputed":
+            exact = np.dtype(dtype).itemsize >= self.points.dtype.itemsize
+            return 0.0 if exact else self._largest * float(np.finfo(dtype).eps)
+        _, norms = self._prepare(np.float64 if self.metric.name == "ball" else dtype)
+        largest = float(np.sqrt(norms.max()))
+        raw = largest + float(np.linalg.norm(self._centre))
+        return self.metric.rounding(dtype, self.dimension, largest, raw)
+
+    @cached_property
+    def _largest(self) -> float:
+        return max(float(block.max()) for block in _blocks(self.points))
+
+    @cached_property
+    def _centre(self) -> NDArray[np.float64]:
+        cosine = self.metric.name == "cosine"
+        total = np.zeros(self.dimension)
+        for block in _blocks(self.points):
+            total += _unit(block, cosine).sum(axis=0)
+        return total / self.n
+
+    def subset(self, rows: Indices) -> Pool:
+        """The pool of these points only, with their masses scaled to sum to 1; all of them candidates."""
+        points = self.points[np.ix_(rows, rows)] if self.metric.name == "precomputed" else self.points[rows]
+        masses = self.masses[rows]
+        return Pool(points, str(self.metric), masses=masses if masses.sum() > 0 else None)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what the certificate speaks about: metric, points and masses."""
+        digest = hashlib.sha256(f"{self.metric} {self.points.shape} {self.points.dtype.str}".encode())
+        for block in _blocks(self.points):
+            digest.update(np.ascontiguousarray(block).data)
+        digest.update(self.masses.data)
+        return digest.hexdigest()
+
+    def _prepare(self, dtype: type[np.floating[Any]]) -> tuple[Floats, Floats]:
+        """Points as the metric wants them, with their squared norms; made once for each precision."""
+        if dtype not in self._prepared:
+            cosine = self.metric.name == "cosine"
+            prepared = np.empty(self.points.shape, dtype)
+            norms = np.empty(self.n, dtype)
+            for start in range(0, self.n, _ROWS):
+                block = _unit(self.points[start : start + _ROWS], cosine) - self._centre
+                prepared[start : start + _ROWS] = block
+                # Norms of the rounded points: they must fit the inner products, which are taken of those.
+                norms[start : start + _ROWS] = np.square(block.astype(dtype).astype(np.float64)).sum(axis=1)
+            self._prepared[dtype] = prepared, norms
+        return self._prepared[dtype]
+
+
+def as_pool(points: ArrayLike | Pool, metric: str, masses: ArrayLike | None, candidates: ArrayLike | None) -> Pool:
+    """``points`` itself where it is a pool, else a pool made of it."""
+    if not isinstance(points, Pool):
+        return Pool(points, metric, masses=masses, candidates=candidates)
+    if masses is not None or candidates is not None:
+        raise HandfulError("give masses and candidates to the Pool itself, not beside it")
+    return points
+
+
+def checked_indices(indices: ArrayLike, n: int, what: str) -> Indices:
+    """A copy of ``indices`` as rows of a pool of ``n`` points, each at most once."""
+    array = np.asarray(indices)
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise HandfulError(f"{what} must be a list of row numbers; got shape {array.shape} of {array.dtype}")
+    rows = array.astype(np.int64)
+    outside = rows[(rows < 0) | (rows >= n)]
+    if len(outside):
+        raise HandfulError(f"{what} names row {outside[0]}, but the pool has rows 0 to {n - 1}")
+    values, counts = np.unique(rows, return_counts=True)
+    if (counts > 1).any():
+        raise HandfulError(f"{what} names row {values[counts > 1][0]} more than once: keep it once")
+    return rows
+
+
+def _blocks(points: Floats) -> Iterator[Floats]:
+    for start in range(0, len(points), _ROWS):
+        yield points[start : start + _ROWS]
+
+
+def _unit(block: Floats, cosine: bool) -> NDArray[np.float64]:
+    block = block.astype(np.float64)
+    if cosine:
+        block /= np.abs(block).max(axis=1, keepdims=True)  # so that the norm can neither overflow nor vanish
+        block /= np.linalg.norm(block, axis=1, keepdims=True)
+    return block
+
+
+def _checked_points(points: ArrayLike, metric: Metric) -> Floats:
+    array = np.asanyarray(points)
+    if array.dtype.kind not in "fiu":
+        raise HandfulError(f"points must be real numbers; got dtype {array.dtype}")
+    if array.ndim != 2:
+        raise HandfulError(f"points must be a table of shape (points, coordinates); got shape {array.shape}")
+    if 0 in array.shape:
+        raise HandfulError(f"the pool is empty: shape {array.shape}; at least one point and one coordinate are needed")
+    if metric.name == "precomputed" and array.shape[0] != array.shape[1]:
+        raise HandfulError(f"a precomputed cost matrix must be square; got shape {array.shape}")
+    for start in range(0, len(array), _ROWS):
+        _check_rows(array[start : start + _ROWS], start, metric)
+    return array
+
+
+def _check_rows(block: Floats, start: int, metric: Metric) -> None:
+    if block.dtype.kind == "f":
+        _refuse(~np.isfinite(block).all(axis=1), start, "NaN or infinity: repair or drop them")
+    if metric.name == "cosine":
+        _refuse(~block.any(axis=1), start, "only zeros, which have no cosine: drop them or choose another metric")
+    if metric.name == "precomputed":
+        _refuse((block < 0).any(axis=1), start, "negative costs: a cost must be 0 or more")
+
+
+def _refuse(bad: NDArray[np.bool_], start: int, why: str) -> None:
+    rows = np.flatnonzero(bad) + start
+    if len(rows):
+        some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+        raise HandfulError(f"row{'s' if len(rows) > 1 else ''} {some} (counted from 0) hold{'s' * (len(rows) == 1)} {why}")
+
+
+def _checked_masses(masses: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    if masses is None:
+        return np.full(n, 1.0 / n)
+    array = np.asarray(masses)
+    if array.dtype.kind not in "fiu" or array.shape != (n,):
+        raise HandfulError(f"masses must be {n} numbers, one per point; got shape {array.shape} of {array.dtype}")
+    array = array.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if len(bad):
+        raise HandfulError(f"the mass of row {bad[0]} is {array[bad[0]]}: masses must be finite and 0 or more")
+    if not array.sum() > 0:
+        raise HandfulError("the masses sum to 0: at least one point must weigh something")
+    return array / array.sum()

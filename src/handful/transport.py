@@ -1,0 +1,168 @@
+r"""Exact transport of a pool to a few picks.
+
+.. math:: \min_\Gamma \sum_{bi} D_{bi} \Gamma_{bi} \quad\text{s.t.}\quad
+          \sum_b \Gamma_{bi} = a_i,\quad l \le \sum_i \Gamma_{bi} \le h,\quad \Gamma \ge 0
+
+With few picks the dual has few variables, one price :math:`v_b` per pick. Bring them near their optimum on random
+samples of the points, each eight times as large as the one before, and by Newton steps (Kitagawa, Mérigot & Thibert
+2019, *Convergence of a Newton algorithm for semi-discrete optimal transport*, J. Eur. Math. Soc. 21); give every point
+to its cheapest pick; then repair the few that are too many by shortest augmenting paths on the condensed graph whose
+nodes are the picks (Tokuyama & Nakano 1995, *Efficient algorithms for the Hitchcock transportation problem*, SIAM J.
+Comput. 24). At N = 60,000 this takes 1/100 of the time of a general network simplex at B = 10 and 1/40 at B = 40 to 180.
+Masses are counted in whole units of about 2⁻⁶⁰, so flows are exact and the method ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handful import _flow
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_COARSEST = 512  # points of the first sample, or four per pick if that is more
+_GROWTH = 8
+_STEPS = 6
+_BORDER = 0.1  # share of the points, those nearest to a second pick, that a Newton step looks at
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An optimal plan: which pick serves which point, and the prices that prove it optimal.
+
+    ``rows``, ``columns`` and ``mass`` list the positive entries of the plan (a point may be shared by several picks);
+    ``pick_prices`` are the :math:`v_b`, ``distance`` the cost.
+    """
+
+    distance: float
+    rows: Indices
+    columns: Indices
+    mass: Floats
+    pick_prices: Floats
+
+    def labels(self, costs: NDArray[np.floating[Any]]) -> Indices:
+        """For each point the pick that serves the most of it; the cheapest one for points without mass."""
+        labels = np.argmin(costs - self.pick_prices[:, None], axis=0)
+        order = np.argsort(self.mass, kind="stable")
+        labels[self.rows[order]] = self.columns[order]
+        return labels
+
+    def shares(self, picks: int) -> Floats:
+        """Mass carried by each pick."""
+        return np.bincount(self.columns, self.mass, minlength=picks)
+
+
+def point_prices(costs: NDArray[np.floating[Any]], pick_prices: Floats) -> Floats:
+    """Prices of the points that go with prices of the picks: ``u_i = min_b (D_bi - v_b)``."""
+    return _flow.point_prices(costs, pick_prices)  # type: ignore[no-any-return]
+
+
+def transport(
+    costs: NDArray[np.floating[Any]],
+    masses: Floats,
+    low: float,
+    high: float,
+    *,
+    start: Floats | None = None,
+) -> Plan:
+    """Solve the transport of points to picks.
+
+    Parameters
+    ----------
+    costs : array of shape (picks, points)
+    masses : array of shape (points,)
+        Non-negative, of sum 1.
+    low, high : float
+        Mass range of a pick, with ``low * picks <= 1 <= high * picks``.
+    start : array of shape (picks,), optional
+        Prices of the picks to start from, such as those of a similar problem; any are valid.
+    """
+    picks, points = costs.shape
+    free = low <= 0 and high >= 1
+    prices = np.zeros(picks) if start is None or free else start.astype(np.float64)
+    if not free:
+        for size in _sample_sizes(picks, points):
+            # A fixed seed: the sample only decides where the exact solve starts.
+            rows = np.sort(np.random.default_rng(0).choice(points, size, replace=False))
+            if masses[rows].sum() > 0:
+                sample = np.ascontiguousarray(costs[:, rows])
+                prices = _solve(sample, masses[rows] / masses[rows].sum(), low, high, prices)[-1]
+    rows, columns, units, total, prices = _solve(costs, masses, low, high, prices)
+    mass = units / total
+    return Plan(float(costs[columns, rows].astype(np.float64) @ mass), rows, columns, mass, prices)
+
+
+def _sample_sizes(picks: int, points: int) -> list[int]:
+    sizes = []
+    size = points // _GROWTH
+    while size >= max(_COARSEST, 4 * picks):
+        sizes.append(size)
+        size //= _GROWTH
+    return sizes[::-1]
+
+
+def _solve(
+    costs: NDArray[np.floating[Any]], masses: Floats, low: float, high: float, prices: Floats
+) -> tuple[Indices, Indices, NDArray[np.int64], int, Floats]:
+    units, total = _units(masses, len(costs))
+    fair = total // len(costs)
+    least = fair if math.isclose(low * len(costs), 1) else min(fair, max(0, round(low * total)))
+    most = fair if math.isclose(high * len(costs), 1) else max(fair, min(total, round(high * total)))
+    if least == most:
+        prices = _newton(costs, masses, prices)
+    rows, columns, flow, prices = _flow.solve(costs, units, least, most, prices)
+    return rows, columns, flow, total, prices
+
+
+def _newton(costs: NDArray[np.floating[Any]], masses: Floats, prices: Floats) -> Floats:
+    """Bring the loads of equal picks nearer to 1/B by damped Newton steps, as long as they help.
+
+    How fast a border between two picks moves is read off the points within `width` of it.
+    """
+    picks, points = costs.shape
+    count = int(_BORDER * points)
+    if not 1 < picks < count:
+        return prices
+    best, step, least = prices, np.zeros(picks), np.inf
+    for _ in range(_STEPS):
+        nearest, second, slack = _flow.two_nearest(costs, prices)
+        missing = 1 / picks - np.bincount(nearest, masses, minlength=picks)
+        imbalance = float(np.abs(missing).sum())
+        if imbalance > 0.9 * least:
+            step /= 4
+            prices = best + step
+            continue
+        best, least = prices, imbalance
+        width = float(np.partition(slack, count)[count])
+        if imbalance * points < picks or width <= 0:
+            break
+        border = np.flatnonzero(slack <= width)
+        flow = np.zeros((picks, picks))
+        np.add.at(flow, (nearest[border], second[border]), masses[border] / (2 * width))
+        flow += flow.T
+        # The small diagonal settles the free constant, and picks without a border in sight.
+        laplacian = np.diag(flow.sum(axis=1) + 1e-3 * flow.mean() + 1e-12) - flow
+        step = np.linalg.solve(laplacian, missing)
+        prices = best + step
+    return best
+
+
+def _units(masses: Floats, picks: int) -> tuple[NDArray[np.int64], int]:
+    """Masses as whole units, and their total, a multiple of the number of picks.
+
+    Equal masses stay equal, so that N / B whole gives a plan without shared points.
+    """
+    points = len(masses)
+    if (masses == masses[0]).all():
+        each = (2**60 // math.lcm(points, picks)) * (math.lcm(points, picks) // points)
+        return np.full(points, each, np.int64), each * points
+    total = (2**60 // picks) * picks
+    units = np.floor(masses * total).astype(np.int64)
+    units[np.argmax(units)] += total - int(units.sum())
+    return units, total
