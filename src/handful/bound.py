@@ -26,11 +26,11 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The bound at some prices: its value, the values of the candidates, which were counted, and a supergradient."""
+    """The bound at some prices: its value, those of the open candidates, which were counted, and a supergradient."""
 
     prices: Floats
     value: float
-    candidate_values: Floats
+    open_values: Floats
     chosen: Indices
     gradient: Floats
 
@@ -38,7 +38,8 @@ class Evaluation:
 class Field:
     """A set of candidates over which the bound is evaluated.
 
-    ``candidates`` are rows of the pool; the first ``forced`` of them are earlier picks, counted in every evaluation.
+    ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and those
+    of which the cheapest are counted. `restrict` leaves candidates out or forces others, for good or for a while.
     """
 
     def __init__(
@@ -46,8 +47,8 @@ class Field:
         pool: Pool,
         shares: Shares,
         budget: int,
+        forced: Indices,
         candidates: Indices,
-        forced: int,
         workers: Workers,
         *,
         keep: bool,
@@ -56,26 +57,44 @@ class Field:
         self.pool = pool
         self.shares = shares
         self.budget = budget
-        self.candidates = candidates
-        self.forced = forced
+        self.candidates = np.concatenate([forced, np.setdiff1d(candidates, forced)])
+        self.forced = np.arange(len(forced))
+        self.open = np.arange(len(forced), len(self.candidates))
         self._workers = workers
         self._dtype = dtype
-        self._blocks = slices(len(candidates), block_rows(pool.n))
-        self._thresholds = np.zeros(len(candidates))
+        self._block = max(1, min(256, 4_000_000 // pool.n))
+        self._thresholds = np.zeros(len(self.candidates))
         self._last: Floats | None = None
         self._costs = self._gather() if keep else None
 
+    def restrict(self, forced: Indices, open_ones: Indices) -> None:
+        """Go on with these positions only."""
+        self.forced, self.open = forced, open_ones
+
+    def drop_closed(self) -> None:
+        """Forget the candidates that are neither open nor forced."""
+        kept = np.concatenate([self.forced, self.open])
+        self.candidates, self._thresholds = self.candidates[kept], self._thresholds[kept]
+        self.forced, self.open = np.arange(len(self.forced)), np.arange(len(self.forced), len(kept))
+        if self._costs is not None:
+            self._costs = self._costs[kept]
+
     def evaluate(self, prices: Floats) -> Evaluation:
-        """The bound at ``prices`` over these candidates, free of any error but that of the distances' precision."""
-        width = self._aim(prices)
-        found = self._workers.map(lambda block: self._values(block, prices, width), self._blocks)
+        """The bound at ``prices``, free of any error but that of the distances' precision."""
+        self._aim(prices)
+        width = self._width
+        positions = np.concatenate([self.forced, self.open])
+        blocks = slices(len(positions), self._block)
+        found = self._workers.map(lambda block: self._values(positions[block], prices, width), blocks)
         values = np.concatenate([value for value, _ in found])
-        self._thresholds = np.concatenate([threshold for _, threshold in found])
-        chosen = self._counted(values)
-        value = float(self.pool.masses @ prices + values[chosen].sum())
-        costs = self._rows(chosen)
-        taken = lifted.served(costs, prices, self.pool.masses, self.shares, self._thresholds[chosen])
-        return Evaluation(prices, value, values, self.candidates[chosen], self.pool.masses - taken)
+        self._thresholds[positions] = np.concatenate([threshold for _, threshold in found])
+        fixed, others = values[: len(self.forced)], values[len(self.forced) :]
+        cheapest = np.argsort(others, kind="stable")[: self.budget - len(self.forced)]
+        chosen = np.concatenate([self.forced, self.open[cheapest]])
+        value = float(self.pool.masses @ prices + fixed.sum() + others[cheapest].sum())
+        costs, rows = self._rows(chosen)
+        taken = lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[chosen])
+        return Evaluation(prices, value, others, self.candidates[chosen], self.pool.masses - taken)
 
     def safe(self, evaluation: Evaluation) -> float:
         """The bound less all that rounding may have added to it.
@@ -83,58 +102,44 @@ class Field:
         An error of e in every distance changes any plan's cost by at most e, as the pool's mass is 1; a sum of n
         terms in double precision is off by at most n u times the sum of their magnitudes.
         """
-        prices = evaluation.prices
-        largest = float(np.abs(prices).max()) + float(np.abs(evaluation.candidate_values).max()) * self.budget
-        sums = 4 * (self.pool.n + self.budget) * 2.0**-53 * (largest + abs(evaluation.value))
+        terms = float(np.abs(evaluation.prices).max()) + self.budget * float(np.abs(evaluation.open_values).max(initial=0))
+        sums = 4 * (self.pool.n + self.budget) * 2.0**-53 * (terms + abs(evaluation.value))
         return evaluation.value - self.pool.rounding(self._dtype) - sums
 
-    def survivors(self, evaluation: Evaluation, distance: float) -> NDArray[np.bool_]:
-        """Which candidates may still be in picks better than ``distance``.
+    def survivors(self, evaluation: Evaluation, distance: float) -> Indices:
+        """The open positions that may still be in picks better than ``distance``.
 
         A selection with candidate j costs at least the bound with j in place of the costliest one counted.
         """
-        free = self.budget - self.forced
-        values = evaluation.candidate_values
-        alive = np.ones(len(values), np.bool_)
-        if free > 0:
-            others = values[self.forced :]
-            costliest = np.partition(others, free - 1)[free - 1]
-            alive[self.forced :] = self.safe(evaluation) - costliest + others <= distance
-        return alive
+        free = self.budget - len(self.forced)
+        if not 0 < free < len(self.open):
+            return self.open
+        values = evaluation.open_values
+        costliest = np.partition(values, free - 1)[free - 1]
+        return self.open[self.safe(evaluation) - costliest + values <= distance]
 
-    def only(self, kept: NDArray[np.bool_]) -> None:
-        """Go on with these candidates alone."""
-        self.candidates = self.candidates[kept]
-        self._thresholds = self._thresholds[kept]
-        self._blocks = slices(len(self.candidates), block_rows(self.pool.n))
-        if self._costs is not None:
-            self._costs = self._costs[kept]
-
-    def _counted(self, values: Floats) -> Indices:
-        free = self.budget - self.forced
-        order = np.argsort(values[self.forced :], kind="stable")[:free] + self.forced
-        return np.concatenate([np.arange(self.forced), order])
-
-    def _aim(self, prices: Floats) -> float:
-        """Move the thresholds along with the prices; returns how far off they may be."""
+    def _aim(self, prices: Floats) -> None:
+        """Move the thresholds along with the prices, and say how far off they may be."""
         if self._last is None:
-            width = np.inf
+            self._width = np.inf
         else:
             change = prices - self._last
             mean = float(self.pool.masses @ change)
-            self._thresholds = self._thresholds - mean
-            width = 3 * float(np.sqrt(self.pool.masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+            self._thresholds -= mean
+            self._width = 3 * float(np.sqrt(self.pool.masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
         self._last = prices
-        return width
 
-    def _values(self, block: slice, prices: Floats, width: float) -> tuple[Floats, Floats]:
-        costs = self._rows(block)
-        return lifted.values(costs, prices, self.pool.masses, self.shares, self._thresholds[block], width)
+    def _values(self, positions: Indices, prices: Floats, width: float) -> tuple[Floats, Floats]:
+        costs, rows = self._rows(positions)
+        return lifted.values(
+            costs, rows, prices, self.pool.masses, self.shares, self._thresholds[positions], width
+        )
 
-    def _rows(self, which: slice | Indices) -> NDArray[np.floating[Any]]:
+    def _rows(self, positions: Indices) -> tuple[NDArray[np.floating[Any]], Indices]:
+        """Costs, and the rows in them that belong to ``positions``."""
         if self._costs is not None:
-            return self._costs[which]
-        return self.pool.distances(self.candidates[which], dtype=self._dtype)
+            return self._costs, positions
+        return self.pool.distances(self.candidates[positions], dtype=self._dtype), np.arange(len(positions))
 
     def _gather(self) -> NDArray[np.floating[Any]]:
         costs = np.empty((len(self.candidates), self.pool.n), self._dtype)
@@ -142,10 +147,5 @@ class Field:
         def fill(block: slice) -> None:
             costs[block] = self.pool.distances(self.candidates[block], dtype=self._dtype)
 
-        self._workers.map(fill, self._blocks)
+        self._workers.map(fill, slices(len(costs), self._block))
         return costs
-
-
-def block_rows(points: int) -> int:
-    """Candidates per block: enough for an efficient matrix product, few enough for some 16 MiB."""
-    return max(1, min(256, 4_000_000 // points))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Costs = NDArray[np.floating[Any]]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,20 @@ class Shares:
 
 
 def values(
-    costs: Costs, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, width: float
+    costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, width: float
 ) -> tuple[Floats, Floats]:
-    """Values and new thresholds of the candidates that are the rows of ``costs``.
+    """Values and new thresholds of the candidates whose costs are these rows of ``costs``.
 
     ``thresholds`` and ``width`` say where the new thresholds are expected; they change the time, not the result.
     """
-    return _values(costs, prices, masses, shares.low, shares.high, thresholds, width)  # type: ignore[no-any-return]
+    return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, width)  # type: ignore[no-any-return]
 
 
-def served(costs: Costs, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats) -> Floats:
+def served(
+    costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats
+) -> Floats:
     """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
-    return _served(costs, prices, masses, shares.low, shares.high, thresholds)  # type: ignore[no-any-return]
+    return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
@@ -134,36 +137,41 @@ def _value(
 
 @njit(cache=True, nogil=True)
 def _values(
-    costs: Costs, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats, width: float
+    costs: Costs,
+    rows: Ints,
+    prices: Floats,
+    masses: Floats,
+    low: float,
+    high: float,
+    thresholds: Floats,
+    width: float,
 ) -> tuple[Floats, Floats]:
-    found = np.empty(len(costs))
-    moved = np.empty(len(costs))
+    found = np.empty(len(rows))
+    moved = np.empty(len(rows))
     terms = np.empty(len(prices) + 1)
     weights = np.empty(len(prices) + 1)
-    for j in range(len(costs)):
-        near = thresholds[j]
-        value, threshold, done = _value(
-            costs[j], prices, masses, low, high, near - width, near + width, terms, weights
-        )
+    for k in range(len(rows)):
+        row = costs[rows[k]]
+        lower, upper = thresholds[k] - width, thresholds[k] + width
+        value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
         if not done:
-            value, threshold, done = _value(
-                costs[j], prices, masses, low, high, -np.inf, np.inf, terms, weights
-            )
-        found[j] = value
-        moved[j] = threshold
+            value, threshold, done = _value(row, prices, masses, low, high, -np.inf, np.inf, terms, weights)
+        found[k] = value
+        moved[k] = threshold
     return found, moved
 
 
 @njit(cache=True, nogil=True)
 def _served(
-    costs: Costs, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats
+    costs: Costs, rows: Ints, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats
 ) -> Floats:
     total = np.zeros(len(prices))
-    for j in range(len(costs)):
-        threshold = thresholds[j]
+    for k in range(len(rows)):
+        row = costs[rows[k]]
+        threshold = thresholds[k]
         taken, tied = 0.0, 0.0
         for i in range(len(prices)):
-            term = float(costs[j, i]) - prices[i]
+            term = float(row[i]) - prices[i]
             if term < threshold:
                 taken += masses[i]
                 total[i] += masses[i]
@@ -173,6 +181,6 @@ def _served(
         rest = min(max(low - taken, 0.0), tied) if threshold >= 0 else min(max(high - taken, 0.0), tied)
         if rest > 0:
             for i in range(len(prices)):
-                if float(costs[j, i]) - prices[i] == threshold:
+                if float(row[i]) - prices[i] == threshold:
                     total[i] += masses[i] * (rest / tied)
     return total

@@ -1,0 +1,116 @@
+"""What a selection returns: the picks, the plan, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from handful.pool import Pool
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+STATUS = {
+    "optimal": "proven optimal",
+    "gap": "the gap asked for is reached",
+    "converged": "neither search nor bound made progress any more",
+    "iterations": "all rounds asked for are done",
+    "time": "the time is over",
+    "interrupted": "interrupted: the best picks so far, with their valid bound",
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of the trace: how far the work had come after ``elapsed`` seconds."""
+
+    elapsed: float
+    distance: float
+    lower_bound: float
+    phase: str
+
+    @property
+    def gap(self) -> float:
+        """How far, relative to the distance, the optimum may be below it."""
+        return relative_gap(self.distance, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Picks with proof.
+
+    Attributes
+    ----------
+    indices : array of int
+        The new picks, as rows of the pool, in an order in which every prefix is a good smaller selection.
+    already : array of int
+        The picks labelled earlier.
+    distance, lower_bound : float
+        Wasserstein distance of the picks to the pool, and a proven lower bound on that of the best possible picks.
+    masses : array
+        Mass that each of `picks` carries.
+    flow_rows, flow_picks, flow_masses : arrays
+        The positive entries of the optimal plan: point, position in `picks`, mass. A point may be shared.
+    plan : array of int, one per point
+        The row of the pick that serves the point (most of it, if it is shared).
+    prices : array, one per point
+        The proof of the lower bound.
+    status : str
+        Why the work ended: a key of `STATUS`.
+    trace : tuple of Progress
+    """
+
+    indices: Indices
+    already: Indices
+    distance: float
+    lower_bound: float
+    masses: Floats
+    plan: Indices
+    flow_rows: Indices
+    flow_picks: Indices
+    flow_masses: Floats
+    prices: Floats
+    low: float
+    high: float
+    status: str
+    seconds: float
+    trace: tuple[Progress, ...]
+    pool: Pool = field(repr=False)
+
+    @property
+    def picks(self) -> Indices:
+        """Every pick of the plan: those of earlier rounds, then the new ones."""
+        return np.concatenate([self.already, self.indices])
+
+    @property
+    def labels(self) -> Indices:
+        """For every point the position in `picks` of the pick that serves it."""
+        order = np.argsort(self.picks)
+        return order[np.searchsorted(self.picks[order], self.plan)]
+
+    @property
+    def gap(self) -> float:
+        """``(distance - lower_bound) / distance``; 0 where the distance is 0."""
+        return relative_gap(self.distance, self.lower_bound)
+
+    def save(self, folder: str | PathLike[str], *, force: bool = False, ids: NDArray[np.generic] | None = None) -> None:
+        """Write ``picks.csv``, ``plan.npz``, ``certificate.npz`` and ``summary.json`` into a new folder."""
+        from handful.files.runs import save
+
+        save(self, folder, force=force, ids=ids)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.indices)} picks of {self.pool.n:,} points: distance {self.distance:.6g}, "
+            f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%}); {STATUS[self.status]}"
+        )
+
+
+def relative_gap(distance: float, lower_bound: float) -> float:
+    """``(distance - lower_bound) / distance``, and 0 where both are 0."""
+    return (distance - lower_bound) / distance if distance > lower_bound else 0.0
