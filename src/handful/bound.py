@@ -52,7 +52,7 @@ class Field:
         workers: Workers,
         *,
         keep: bool,
-        dtype: type[np.floating[Any]] = np.float32,
+        dtype: type[np.floating[Any]],
     ) -> None:
         self.pool = pool
         self.shares = shares
@@ -66,6 +66,27 @@ class Field:
         self._thresholds = np.zeros(len(self.candidates))
         self._last: Floats | None = None
         self._costs = self._gather() if keep else None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the distances are kept in memory."""
+        return self._costs is not None
+
+    def part(self, positions: Indices) -> Field:
+        """A field of the forced candidates and some of the open ones, with their distances kept."""
+        part = Field(
+            self.pool,
+            self.shares,
+            self.budget,
+            self.candidates[self.forced],
+            self.candidates[positions],
+            self._workers,
+            keep=True,
+            dtype=self._dtype,
+        )
+        part._thresholds = self._thresholds[np.concatenate([self.forced, np.sort(positions)])]
+        part._last = self._last
+        return part
 
     def restrict(self, forced: Indices, open_ones: Indices) -> None:
         """Go on with these positions only."""

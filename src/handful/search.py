@@ -85,7 +85,10 @@ class Search:
         candidate is in a good selection), by the hints.
         """
         free = len(found.picks) - len(self.forced)
-        count = min(free, int(random.integers(1, 3)))
+        others = len(np.setdiff1d(self.candidates, found.picks))
+        count = min(free, others, int(random.integers(1, 3)))
+        if not count:
+            return found
         dropped = len(self.forced) + random.choice(free, count, replace=False)
         picks = np.delete(found.picks, dropped)
         prices = np.delete(found.pick_prices, dropped)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.proof import ROOT, Proof
+
 if TYPE_CHECKING:
     from handful.pool import Pool
 
@@ -58,8 +60,8 @@ class Selection:
         The positive entries of the optimal plan: point, position in `picks`, mass. A point may be shared.
     plan : array of int, one per point
         The row of the pick that serves the point (most of it, if it is shared).
-    prices : array, one per point
-        The proof of the lower bound.
+    proof : Proof
+        The proof of the lower bound: prices, one per point, for each case of it.
     status : str
         Why the work ended: a key of `STATUS`.
     trace : tuple of Progress
@@ -74,7 +76,7 @@ class Selection:
     flow_rows: Indices
     flow_picks: Indices
     flow_masses: Floats
-    prices: Floats
+    proof: Proof
     low: float
     high: float
     status: str
@@ -92,6 +94,11 @@ class Selection:
         """For every point the position in `picks` of the pick that serves it."""
         order = np.argsort(self.picks)
         return order[np.searchsorted(self.picks[order], self.plan)]
+
+    @property
+    def prices(self) -> Floats:
+        """The prices of the root of the proof; where it has no other case, they alone prove the bound."""
+        return self.proof.prices[self.proof.closing[ROOT]]
 
     @property
     def gap(self) -> float:

@@ -1,0 +1,5 @@
+"""`python -m handful` is the same as `handful`."""
+
+from handful.cli import main
+
+main()

@@ -1,0 +1,152 @@
+"""The words of the command line: its arguments and options, with what they mean."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_PICKS = "What to pick"
+_READ = "How to read the pool"
+_WORK = "How long and how hard"
+_OUTPUT = "What to show and write"
+
+PoolFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POOL", help="The points: .npy, .npz, .parquet or .csv, one row per point.", show_default=False
+    ),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that a run wrote.", show_default=False)]
+
+Budget = Annotated[
+    int, typer.Option("--budget", "-b", help="How many points to pick.", rich_help_panel=_PICKS, show_default=False)
+]
+MetricName = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="cosine, euclidean, sqeuclidean, manhattan, rbf:SIGMA (1 - kernel), ball:RADIUS (0 within the radius, "
+        "1 outside) or precomputed (POOL is a square matrix: row = point, column = candidate).",
+        rich_help_panel=_PICKS,
+    ),
+]
+PicksWeight = Annotated[
+    str,
+    typer.Option(
+        "--picks-weight",
+        metavar="uniform|free|LOW:HIGH",
+        help="How much of the pool each pick stands for: all the same (uniform), whatever is nearest to it (free), or "
+        "between two shares, such as 1%:5%, or 0.25x:3x of an even share.",
+        rich_help_panel=_PICKS,
+    ),
+]
+Already = Annotated[
+    Path | None,
+    typer.Option(
+        "--already", metavar="FILE", help="Points labelled earlier: they are picks in any case.", rich_help_panel=_PICKS
+    ),
+]
+AlreadyCounts = Annotated[
+    bool,
+    typer.Option(
+        "--already-counts/--already-extra",
+        help="Whether earlier picks count in the budget, or come on top of it.",
+        rich_help_panel=_PICKS,
+    ),
+]
+Candidates = Annotated[
+    Path | None,
+    typer.Option("--candidates", metavar="FILE", help="Only these points may be picked.", rich_help_panel=_PICKS),
+]
+Exclude = Annotated[
+    Path | None,
+    typer.Option(
+        "--exclude",
+        metavar="FILE",
+        help="These points may not be picked; they are still part of the pool.",
+        rich_help_panel=_PICKS,
+    ),
+]
+
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="The column with the ids; without it the one called id.", rich_help_panel=_READ
+    ),
+]
+ArrayKey = Annotated[
+    str | None,
+    typer.Option("--array", metavar="KEY", help="The array of a .npz that holds the points.", rich_help_panel=_READ),
+]
+Mass = Annotated[
+    str | None,
+    typer.Option(
+        "--mass",
+        metavar="COLUMN|FILE",
+        help="How much each point weighs: a column of POOL, or a file. Without it all weigh the same.",
+        rich_help_panel=_READ,
+    ),
+]
+
+Gap = Annotated[
+    str,
+    typer.Option(
+        "--gap",
+        metavar="SHARE",
+        help="Stop once the picks are proven this close to the best possible: 0.01 or 1%.",
+        rich_help_panel=_WORK,
+    ),
+]
+TimeLimit = Annotated[
+    str,
+    typer.Option("--time-limit", metavar="TIME", help="Stop after 90s, 10m, 2h, 1h30m.", rich_help_panel=_WORK),
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option(
+        "--rounds",
+        metavar="N",
+        min=1,
+        help="Stop after so many rounds of search and bound, so that the run can be repeated exactly.",
+        rich_help_panel=_WORK,
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Where chance starts.", rich_help_panel=_WORK)]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="Without it, one per core.", rich_help_panel=_WORK),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Never take more than this: 500MB, 4GB, 4GiB. Without it, what the machine has free.",
+        rich_help_panel=_WORK,
+    ),
+]
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Where to write picks, plan, certificate and summary; without it nothing is written.",
+        rich_help_panel=_OUTPUT,
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier run in DIR.", rich_help_panel=_OUTPUT)]
+Picture = Annotated[
+    bool | None,
+    typer.Option(
+        "--picture/--no-picture",
+        help="Draw picture.png into DIR; without either, where matplotlib is installed.",
+        rich_help_panel=_OUTPUT,
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.", rich_help_panel=_OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.", rich_help_panel=_OUTPUT)]

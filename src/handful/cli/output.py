@@ -1,0 +1,126 @@
+"""What becomes of a selection: files, a table of the picks, or JSON, and the exit status."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from handful.cli.console import INTERRUPTED, result
+from handful.cli.progress import live_line
+from handful.errors import HandfulError
+
+# Heavy imports stand in the functions that need them, so that help is there at once.
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from handful.selection import Selection
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes, as the command line says it; refuses, before any work, what can't be."""
+
+    folder: Path | None
+    force: bool
+    picture: bool | None
+    as_json: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        from handful.files import check_target
+
+        if self.folder is not None:
+            check_target(self.folder, self.force)
+        if self.picture and self.folder is None:
+            raise HandfulError("--picture needs a folder to go to; name one with -o DIR.")
+        if self.picture and not _can_draw():
+            raise HandfulError("--picture needs matplotlib; install it with pip install 'handful[plot]'.")
+
+    def deliver(
+        self,
+        selection: Selection,
+        ids: NDArray[np.generic] | None = None,
+        *,
+        what: str = "points",
+        images: NDArray[Any] | None = None,
+    ) -> None:
+        """Write, show, draw, in this order: a picture that fails costs nothing else."""
+        from handful.files import json_text
+        from handful.files.runs import picks_table, summary
+
+        if self.folder is not None:
+            selection.save(self.folder, force=self.force, ids=ids)
+        picks = picks_table(selection, ids)
+        if self.as_json:
+            rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]
+            result().print(json_text(summary(selection) | {"picks": rows}), soft_wrap=True)
+        else:
+            self._show(selection, picks if ids is not None else {k: v for k, v in picks.items() if k != "id"})
+        if self._draws:
+            with live_line(not self.quiet, "drawing the picture"):
+                self._draw(selection, what, images)
+        if selection.status == "interrupted":
+            raise typer.Exit(INTERRUPTED)
+
+    @property
+    def _draws(self) -> bool:
+        return self.folder is not None and self.picture is not False and _can_draw()
+
+    def _show(self, selection: Selection, picks: Mapping[str, Sequence[Any]]) -> None:
+        console = result()
+        count = len(selection.indices)
+        # Picks that are kept nowhere else are all shown.
+        shown = count if self.folder is None else min(count, _SHOWN)
+        console.print(_table(picks, shown))
+        if shown < count:
+            console.print(f"and {count - shown} more in {self.folder}/picks.csv")
+        console.print(f"{selection}.", soft_wrap=True)
+        if self.folder is not None:
+            names = ["picks.csv", "plan.npz", "certificate.npz", "summary.json", *["picture.png"] * self._draws]
+            console.print(f"Written to {self.folder}: {', '.join(names)}.", soft_wrap=True)
+
+    def _draw(self, selection: Selection, what: str, images: NDArray[Any] | None) -> None:
+        from handful.picture import draw
+
+        assert self.folder is not None
+        try:
+            # Drawn beside the folder, where a picture that is cut off makes no run look strange.
+            with tempfile.TemporaryDirectory(prefix=".picture-", dir=self.folder.resolve().parent) as aside:
+                with (Path(aside) / "picture.png").open("wb") as file:
+                    draw(selection, file, what=what, images=images)
+                (Path(aside) / "picture.png").replace(self.folder / "picture.png")
+        except OSError as error:
+            raise HandfulError(
+                f"{self.folder}/picture.png can't be written ({error.strerror or error}), but the rest of the run is "
+                "there; make room, or leave it out with --no-picture."
+            ) from error
+
+
+def _table(picks: Mapping[str, Sequence[Any]], shown: int) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in picks:
+        table.add_column(name.replace("_", " "), justify="left" if name == "id" else "right", overflow="fold")
+    for row in zip(*(column[:shown] for column in picks.values()), strict=True):
+        table.add_row(*map(_cell, row))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:#.4g}" if isinstance(value, float) else str(value)
+
+
+def _can_draw() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None

@@ -1,0 +1,97 @@
+"""The live line: how long, how good, how far from proven, and what is being done."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from handful.cli.console import aside
+
+if TYPE_CHECKING:
+    from handful.selection import Progress
+
+_COMPILING = "compiling the kernels, once per installation"
+
+
+class LiveLine:
+    """What the live line shows; call it with the engine's news. Without a console it shows nothing."""
+
+    def __init__(self, phase: str, console: Console | None = None) -> None:
+        self._console = console
+        self._start = time.monotonic()
+        self._phase = phase
+        self._news: Progress | None = None
+        self._compiling = 0
+
+    def __call__(self, news: Progress) -> None:
+        self._news = news
+        self._phase = news.phase
+
+    def now(self, phase: str) -> None:
+        """Show what is being done."""
+        self._phase = phase
+
+    def say(self, sentence: str) -> None:
+        """Write a sentence above the line, to stay."""
+        if self._console is not None:
+            self._console.print(sentence, soft_wrap=True)
+
+    def __rich__(self) -> Text:
+        parts = [(clock_time(time.monotonic() - self._start), "bold"), *_standing(self._news)]
+        parts.append((f"{_COMPILING if self._compiling else self._phase} …", "dim"))
+        line = Text("  ").join(Text(text, style) for text, style in parts)
+        line.no_wrap, line.overflow = True, "ellipsis"
+        return line
+
+    @contextmanager
+    def noticing_compilation(self) -> Iterator[None]:
+        """Say so on the line whenever numba compiles a kernel that isn't in its cache."""
+        from numba.core import event
+
+        line = self
+
+        class Listener(event.Listener):
+            def on_start(self, event: Any) -> None:
+                line._compiling += 1
+
+            def on_end(self, event: Any) -> None:
+                line._compiling -= 1
+
+        with event.install_listener("numba:compile", Listener()):
+            yield
+
+
+@contextmanager
+def live_line(shown: bool, phase: str) -> Iterator[LiveLine]:
+    """Show a live line on standard error while the block runs, if that is a terminal and the line is to be shown."""
+    console = aside()
+    if not (shown and console.is_terminal):
+        yield LiveLine(phase)
+        return
+    line = LiveLine(phase, console)
+    # Rich draws from a thread of its own, so the clock ticks on however long the engine is silent.
+    with Live(line, console=console, refresh_per_second=4, transient=True), line.noticing_compilation():
+        yield line
+
+
+def clock_time(seconds: float) -> str:
+    """Seconds as `0:07`, `12:34` or `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _standing(news: Progress | None) -> list[tuple[str, str]]:
+    if news is None or not math.isfinite(news.distance):
+        return []
+    parts = [(f"distance {news.distance:.5g}", "")]
+    if news.lower_bound > 0 or news.distance == 0:
+        parts += [(f"at least {news.lower_bound:.5g}", ""), (f"gap {news.gap:.2%}", "cyan")]
+    return parts

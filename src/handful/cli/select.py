@@ -1,0 +1,86 @@
+"""`handful select`: pick, prove, show, write."""
+
+from handful.cli import options, values
+from handful.cli.inputs import Source, allowed, earlier
+from handful.cli.naming import naming
+from handful.cli.output import Output
+from handful.cli.progress import clock_time, live_line
+from handful.errors import HandfulError
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+[cyan]handful select embeddings.npy -b 40 -o run[/cyan]   40 picks, with certificate, into the folder run
+
+[cyan]handful select pool.parquet -b 10 --metric euclidean --id name --time-limit 2m --gap 2%[/cyan]
+
+[cyan]handful select pool.npy -b 40 --already run/picks.csv -o next[/cyan]   40 more, given those of the folder run
+
+[cyan]handful select customers.csv -b 12 --mass revenue --picks-weight 0.25x:3x --json[/cyan]
+
+[dim]A FILE of points is .txt, .csv, .npy, .json or .parquet and names them by id where POOL has ids, otherwise by \
+row, counted from 0; picks.csv of an earlier run is one. Ctrl-C ends a run with the best picks so far.[/dim]
+"""
+
+
+def select(
+    pool: options.PoolFile,
+    budget: options.Budget,
+    metric: options.MetricName = "cosine",
+    picks_weight: options.PicksWeight = "uniform",
+    already: options.Already = None,
+    already_counts: options.AlreadyCounts = False,
+    candidates: options.Candidates = None,
+    exclude: options.Exclude = None,
+    id_column: options.IdColumn = None,
+    array: options.ArrayKey = None,
+    mass: options.Mass = None,
+    gap: options.Gap = "0.01",
+    time_limit: options.TimeLimit = "10m",
+    rounds: options.Rounds = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    memory: options.Memory = None,
+    folder: options.Output = None,
+    force: options.Force = False,
+    picture: options.Picture = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Pick the points of POOL that stand best for all of it, with a proof of how good they are."""
+    if budget < 1:
+        raise HandfulError(f"--budget {budget} picks nothing; give how many points to pick, 1 or more.")
+    weight = values.picks_weight(picks_weight)
+    share, seconds = values.gap(gap), values.duration(time_limit)
+    size = None if memory is None else values.size(memory)
+    output = Output(folder, force, picture, as_json, quiet)
+    with live_line(not quiet, f"reading {pool.name}") as line:
+        from handful.forecast import forecast
+        from handful.metrics import Metric
+        from handful.select import select as run
+
+        with naming("--metric"):
+            Metric.parse(metric)
+        source = Source(pool, id_column, array, mass)
+        table = source.read()
+        before, rows = earlier(table, already), allowed(table, candidates, exclude)
+        picks = budget if already_counts else budget + len(before)
+        points = table.points
+        ahead = forecast(points.shape, points.itemsize, metric, picks, len(points) if rows is None else len(rows), size)
+        line.say(f"Picking {ahead.sentence}.")
+        line.say(f"Until the gap is {share:.2%} or {clock_time(seconds)} is over; Ctrl-C ends it with the best so far")
+        selection = run(
+            source.pool(table, metric, rows),
+            budget,
+            picks_weight=weight(picks),
+            already=before,
+            count_already=already_counts,
+            gap=share,
+            time_limit=seconds,
+            rounds=rounds,
+            seed=seed,
+            threads=threads,
+            memory=size,
+            progress=line,
+        )
+    output.deliver(selection, table.ids)

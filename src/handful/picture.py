@@ -1,0 +1,169 @@
+"""Draws a selection: a map of the pool with its picks, and how the gap closed over time (needs matplotlib)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from handful.selection import Selection
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_MOST_POINTS = 20_000  # more dots than that only make the map darker
+_AXES_FROM = 1_000  # points that decide which way the map is seen
+_MOST_NUMBERS = 40  # picks that may carry their rank without the numbers covering each other
+_INK, _FAINT, _LINE = "#222222", "#808080", "#4c78a8"
+# The ten strong colours of tab20 first, then the ten pale ones; more picks than that share colours.
+_COLOURS = [*range(0, 20, 2), *range(1, 20, 2)]
+
+
+def draw(
+    selection: Selection, file: Path | BinaryIO, *, what: str = "points", images: NDArray[Any] | None = None
+) -> None:
+    """Write the picture of a selection as PNG.
+
+    Parameters
+    ----------
+    selection
+        What is drawn: every dot of the map is a point in the colour of its pick, every disc a pick, larger for more
+        mass and numbered by its rank; earlier picks are squares.
+    file
+        Where the PNG goes.
+    what
+        What the points are, in the sentence above the map.
+    images
+        One image for each new pick, shown beside the map.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure: Any = Figure(figsize=(11, 8.2) if images is None else (12.5, 8.2), facecolor="white")
+    figure.set_layout_engine(ConstrainedLayoutEngine(h_pad=0.12, w_pad=0.12))
+    figure.suptitle(sentence(selection, what), fontsize=14, color=_INK)
+    above, below = figure.subfigures(2, 1, height_ratios=[4.2, 1.3])
+    left, right = (above, None) if images is None else above.subfigures(1, 2, width_ratios=[1.7, 1])
+    colours = _colours(len(selection.picks))
+    _draw_map(left.subplots(), selection, colours)
+    if images is not None:
+        _draw_images(right, selection, images, colours[len(selection.already) :])
+    _draw_gap(below.subplots(), selection)
+    figure.savefig(file, format="png", dpi=130)
+
+
+def sentence(selection: Selection, what: str) -> str:
+    """The result in words."""
+    start = f"{len(selection.indices)} picks for {selection.pool.n:,} {what}: distance {selection.distance:.4g}"
+    if selection.gap == 0:
+        return f"{start}, proven to be the least possible"
+    if selection.lower_bound <= 0:
+        return f"{start}, not yet proven to be near the least possible"
+    return f"{start}, proven within {selection.gap:.2%} of the least possible"
+
+
+def _colours(count: int) -> NDArray[Any]:
+    from matplotlib import colormaps
+
+    return np.asarray(colormaps["tab20"](np.array([_COLOURS[pick % 20] for pick in range(count)])))
+
+
+def _draw_map(axes: Any, selection: Selection, colours: NDArray[Any]) -> None:
+    picks, earlier = selection.picks, len(selection.already)
+    rows = _shown_rows(selection)
+    places = _places(selection, np.concatenate([rows, picks]))
+    dots, discs = places[: len(rows)], places[len(rows) :]
+    numbered = len(selection.indices) <= _MOST_NUMBERS
+    size = float(np.clip(30_000 / len(rows), 2, 22 if numbered else 10))
+    axes.scatter(*dots.T, s=size, c=colours[selection.labels[rows]], alpha=0.65, linewidths=0)
+    # The area of a disc is its mass; the smallest ones stay visible, and one that carries all covers no map.
+    areas = np.clip(selection.masses * len(picks), 0.45, 6) * (190 if numbered else max(16, 9_000 / len(picks)))
+    edge = {"edgecolors": "white", "linewidths": 1.2} if numbered else {"edgecolors": _INK, "linewidths": 0.9}
+    # Where discs overlap, the first ranks lie on top, each with its own number.
+    for pick in reversed(range(len(picks))):
+        x, y = discs[pick]
+        rank, order = pick - earlier + 1, 3 + (len(picks) - pick) / len(picks)
+        marker = "s" if rank < 1 else "o"
+        axes.scatter(x, y, s=areas[pick], color=colours[pick], marker=marker, zorder=order, **edge)
+        if numbered and rank >= 1:
+            axes.text(x, y, str(rank), ha="center", va="center", fontsize=7.5, weight="bold", color=_INK, zorder=order)
+    axes.set_title(_explained(selection, len(rows)), fontsize=10, color=_FAINT, loc="left")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
+
+
+def _explained(selection: Selection, shown: int) -> str:
+    some = "" if shown == selection.pool.n else f" ({shown:,} of them shown)"
+    squares = "; squares were labelled earlier" if len(selection.already) else ""
+    return f"every point{some} in the colour of its pick; discs are picks, larger where they stand for more{squares}"
+
+
+def _draw_images(figure: Any, selection: Selection, images: NDArray[Any], colours: NDArray[Any]) -> None:
+    columns = math.ceil(math.sqrt(len(images) * 0.8))
+    grid = np.atleast_1d(figure.subplots(math.ceil(len(images) / columns), columns)).ravel()
+    for axes in grid:
+        axes.set_axis_off()
+    for rank, (axes, image, colour) in enumerate(zip(grid, images, colours, strict=False), 1):
+        axes.set_axis_on()
+        axes.imshow(image, cmap="gray_r")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set(color=colour, linewidth=3)
+        axes.set_title(str(rank), fontsize=9, color=_INK, pad=4)
+
+
+def _draw_gap(axes: Any, selection: Selection) -> None:
+    """The gap over time, on a scale of factors; a gap of 0 is drawn at the foot."""
+    trace = [entry for entry in selection.trace if math.isfinite(entry.distance)]
+    times = np.array([*(entry.elapsed for entry in trace), selection.seconds])
+    gaps = np.array([*(min(entry.gap, 1.0) for entry in trace), selection.gap])
+    foot = max(gaps[gaps > 0].min(initial=1.0) / 2, 1e-7)
+    gaps = np.maximum(gaps, foot)
+    axes.step(times, gaps, where="post", color=_LINE, linewidth=1.8)
+    axes.fill_between(times, gaps, foot, step="post", color=_LINE, alpha=0.15, linewidth=0)
+    axes.set_yscale("log")
+    axes.set_ylim(foot, max(1.0, 2 * foot))
+    axes.set_xlim(0, max(times[-1], 1e-3))
+    axes.yaxis.set_major_formatter(lambda value, position: f"{100 * value:g} %")
+    axes.minorticks_off()
+    axes.set_xlabel("seconds", color=_INK, fontsize=9)
+    axes.tick_params(labelsize=9, colors=_INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title("the gap between the picks and what is proven possible", fontsize=10, color=_FAINT, loc="left")
+
+
+def _shown_rows(selection: Selection) -> Indices:
+    count = selection.pool.n
+    if count <= _MOST_POINTS:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, _MOST_POINTS, replace=False))
+
+
+def _places(selection: Selection, rows: Indices) -> Floats:
+    """Where these points are on the map: their first two principal components, as the metric sees the points."""
+    seen = _as_seen(selection, rows)
+    seen = seen - seen.mean(axis=0)
+    some = np.linspace(0, len(seen) - 1, min(len(seen), _AXES_FROM)).astype(np.int64)
+    directions = np.linalg.svd(seen[some], full_matrices=False)[2][:2]
+    # Either sign would do; this one is always the same.
+    directions *= np.where(directions.sum(axis=1, keepdims=True) < 0, -1, 1)
+    places = np.zeros((len(seen), 2))
+    places[:, : len(directions)] = seen @ directions.T
+    return places
+
+
+def _as_seen(selection: Selection, rows: Indices) -> Floats:
+    """Coordinates; where the pool has none, the costs of being served by each of the picks."""
+    pool = selection.pool
+    if pool.metric.name == "precomputed":
+        return np.asarray(pool.distances(selection.picks, rows).T, np.float64)
+    points = np.asarray(pool.points[rows], np.float64)
+    if pool.metric.name == "cosine":
+        points = points / np.abs(points).max(axis=1, keepdims=True)
+        return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+    return np.asarray(points / (np.abs(points).max() or 1.0))

@@ -1,0 +1,75 @@
+r"""The proof of a lower bound: a tree of cases, each closed by prices.
+
+A *case* is a set of candidates that are in the selection and a set that are out. Prices prove a bound for a case: the
+bound of `handful.bound` with the ones counted and the others left out. The tree splits a case in two by a candidate
+that is in or out, so that every selection falls in some leaf; and before that a case may *discard* candidates, one by
+one, by prices that prove a bound for the case with that candidate in. What is proven for all selections is the least of
+these bounds. Most runs need one case only, the root, and one vector of prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+ROOT = 0
+NONE = -1
+
+
+@dataclass
+class Proof:
+    """Grows while the work goes on.
+
+    Attributes
+    ----------
+    prices : list of arrays
+        Vectors of prices, one number per point.
+    parents, branches, included : lists
+        For every case the case it comes from, the candidate it was split by, and whether that one is in.
+    closing : list of int
+        For every case the vector of prices that proves its bound; it does not count where the case was split, or
+        where it holds no selection at all.
+    discarded : list of (case, candidate, vector of prices)
+    """
+
+    prices: list[Floats] = field(default_factory=list)
+    parents: list[int] = field(default_factory=lambda: [NONE])
+    branches: list[int] = field(default_factory=lambda: [NONE])
+    included: list[bool] = field(default_factory=lambda: [False])
+    closing: list[int] = field(default_factory=lambda: [NONE])
+    discarded: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def close(self, case: int, prices: Floats) -> None:
+        """Let these prices prove the bound of the case, in place of those it had."""
+        parent = self.parents[case]
+        inherited = NONE if parent == NONE else self.closing[parent]
+        if self.closing[case] == inherited:
+            self.closing[case] = len(self.prices)
+            self.prices.append(prices)
+        else:
+            self.prices[self.closing[case]] = prices
+
+    def discard(self, case: int, candidates: Indices, prices: Floats) -> None:
+        """Leave candidates out of a case: with one of them in, these prices prove enough."""
+        if len(candidates):
+            self.discarded += [(case, candidate, len(self.prices)) for candidate in candidates.tolist()]
+            self.prices.append(prices)
+
+    def split(self, case: int, candidate: int) -> tuple[int, int]:
+        """The two cases with the candidate in and out; until they are closed the prices of the whole serve them."""
+        first = len(self.parents)
+        self.parents += [case, case]
+        self.branches += [candidate, candidate]
+        self.included += [True, False]
+        self.closing += [self.closing[case]] * 2
+        return first, first + 1
+
+    @property
+    def size(self) -> int:
+        """Vectors of prices held."""
+        return len(self.prices)

@@ -1,0 +1,162 @@
+r"""The two figures of a certificate computed anew, by other means than the search: only the pool is shared with it.
+
+The cost of picks comes from POT's network simplex. The lower bound comes from the prices in one pass over the
+candidates: for every :math:`u`, and whatever threshold w is put in for a candidate,
+
+.. math:: v_j(u) \ge l\,w^+ - h\,w^- - \sum_i a_i\,(w - D_{ij} + u_i)^+
+
+by linear programming duality, with equality where w is the last term that the knapsack takes: the one at mass l
+where that is positive, the one at mass h where that is negative, else 0. So a threshold that is a little off makes
+the bound weaker, never false.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from handful.errors import HandfulError
+from handful.pool import Pool
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_CELLS = 1_500_000  # of a block of distances; at most five arrays of this many 8-byte numbers are held per thread
+_ITERATIONS = 100_000_000  # of the transport solver, far more than it takes
+_UNIT = 2.0**-53  # round-off of a double
+
+
+def cost(costs: Floats, masses: Floats, low: float, high: float) -> float:
+    """Cost of serving all points (columns) by the picks (rows), each of which carries between ``low`` and ``high``.
+
+    For a proper range every pick becomes two: one must carry ``low``, the other may carry ``high - low``. One more
+    point, which costs nothing, fills what the second ones need not carry; it may not go to the first ones.
+    """
+    picks = len(costs)
+    if low <= 0 and high >= 1:
+        return float(costs.min(axis=0) @ masses)
+    if math.isclose(low, high):
+        return cost_with_shares(costs, masses, np.full(picks, 1 / picks))
+    high = min(high, 1.0)
+    must = np.hstack([costs, np.full((picks, 1), 2 * costs.max() + 1)])
+    may = np.hstack([costs, np.zeros((picks, 1))])
+    shares = np.repeat([low, high - low], picks)
+    return cost_with_shares(np.vstack([must, may]), np.append(masses, max(0.0, high * picks - 1)), shares)
+
+
+def cost_with_shares(costs: Floats, masses: Floats, shares: Floats) -> float:
+    """Least cost at which the rows carry exactly ``shares``, believed only if POT's own prices prove it."""
+    import ot  # type: ignore[import-untyped]
+
+    shares = shares * (masses.sum() / shares.sum())
+    rows, columns = shares > 0, masses > 0
+    if not (rows.all() and columns.all()):
+        shares, masses, costs = shares[rows], masses[columns], costs[np.ix_(rows, columns)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what POT warns of is raised below
+        plan, log = ot.emd(shares, masses, costs, numItermax=_ITERATIONS, log=True)
+    found = float((plan * costs).sum())
+    proven = float(shares @ log["u"] + masses @ (costs - log["u"][:, None]).min(axis=0))
+    if log["warning"] is not None or not abs(found - proven) <= 1e-9 * found + 1e-12 * costs.max():
+        reason = log["warning"] or f"its plan costs {found!r}, its prices prove {proven!r}"
+        raise HandfulError(f"the cost of the picks can't be checked, as POT's emd found no optimum: {reason}")
+    return found
+
+
+def lower_bound(
+    pool: Pool,
+    masses: Floats,
+    prices: Floats,
+    picks: int,
+    shares: tuple[float, float],
+    already: Indices,
+    candidates: Indices,
+    progress: Callable[[float], None],
+) -> tuple[float, float]:
+    """The bound that the prices prove for ``picks`` picks, and what of it is certain after rounding.
+
+    An error of e in every distance changes no plan's cost by more than e, as the pool's mass is 1: e is taken off
+    once. The rest is taken off each v_j before the smallest are chosen, with u = 2^-53 and S_j the sum in v_j:
+
+    - a sum of n products, in whatever order, is off by at most (n + 1) u times the sum of their magnitudes (Higham,
+      *Accuracy and Stability of Numerical Algorithms*, section 3.1), here (n + 1) u S_j;
+    - each D_ij - u_i, and its difference from w, is off by u times itself, together by 2 u (S_j + |w|); the products
+      and the sum around S_j add 5 u |w|;
+    - masses of sum 1 + d stand for ones scaled by 1 / (1 + d), which changes S_j by d S_j.
+
+    No cost is negative, so 0 is a bound too.
+    """
+    excess = abs(math.fsum(masses) - 1)
+    rounding = pool.rounding(np.float64)  # prepares the points, once, before the threads would
+    low, high = min(shares[0], 1 / picks), max(shares[1], 1 / picks)
+    counted = np.union1d(candidates, already)
+    step = max(1, _CELLS // pool.n)
+    blocks = [counted[start : start + step] for start in range(0, len(counted), step)]
+
+    def values_of(block: Indices) -> Floats:
+        terms = np.asarray(pool.distances(block), np.float64)
+        terms -= prices
+        return _values(terms, masses, low, high)
+
+    values, sums, thresholds = np.hstack(_on_threads(values_of, blocks, progress))
+    errors = ((pool.n + 8) * _UNIT + excess) * sums + 8 * _UNIT * np.abs(thresholds)
+    forced = np.isin(counted, already)
+    products = masses * prices
+
+    def total(values: Floats) -> float:
+        return math.fsum([*products, *values[forced], *np.sort(values[~forced])[: picks - len(already)]])
+
+    bound, certain = total(values), total(values - errors)
+    certain -= rounding + (2 * _UNIT + excess) * float(np.abs(products).sum()) + 4 * _UNIT * abs(certain)
+    return max(0.0, bound), max(0.0, certain)
+
+
+def _values(terms: Floats, masses: Floats, low: float, high: float) -> Floats:
+    """Three rows: values v_j of the candidates whose ``terms`` D_ij - u_i are given, the sums in them, thresholds."""
+    if low == high:
+        thresholds = _last_taken(terms, masses, low)
+    else:
+        thresholds = np.zeros(len(terms))
+        if low > 0:
+            thresholds = np.maximum(thresholds, _last_taken(terms, masses, low))
+        if high < 1:
+            thresholds = np.minimum(thresholds, _last_taken(terms, masses, high))
+    terms -= thresholds[:, None]
+    sums = -(np.minimum(terms, 0, out=terms) @ masses)
+    values = low * np.maximum(thresholds, 0) + high * np.minimum(thresholds, 0) - sums
+    return np.stack([values, sums, thresholds])
+
+
+def _last_taken(terms: Floats, masses: Floats, mass: float) -> Floats:
+    """In every row the term at which the cheapest ones reach ``mass``."""
+    n = len(masses)
+    if (masses == masses[0]).all():
+        last = min(n, math.ceil(mass * n)) - 1
+        return np.asarray(np.partition(terms, last, axis=1)[:, last])
+    order = np.argsort(terms, axis=1)
+    steps = np.minimum((np.cumsum(masses[order], axis=1) < mass).sum(axis=1), n - 1)
+    rows = np.arange(len(terms))
+    return np.asarray(terms[rows, order[rows, steps]])
+
+
+def _on_threads(
+    work: Callable[[Indices], Floats], blocks: Sequence[Indices], progress: Callable[[float], None]
+) -> list[Floats]:
+    results = []
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as executor:
+        futures = [executor.submit(work, block) for block in blocks]
+        try:
+            for done, future in enumerate(futures, 1):
+                results.append(future.result())
+                progress(done / len(blocks))
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
+    return results

@@ -1,0 +1,288 @@
+"""Search and bound under one deadline: from a pool and a budget to a selection with proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from handful.ascent import Ascent
+from handful.blocks import Workers, workers
+from handful.bound import Field
+from handful.clock import Clock, Stopped
+from handful.forecast import forecast
+from handful.lifted import Shares
+from handful.order import ordered
+from handful.pool import Pool, as_pool
+from handful.problem import Problem, PicksWeight
+from handful.proof import ROOT
+from handful.search import Found, Search
+from handful.selection import Progress, Selection, relative_gap
+from handful.transport import point_prices, transport
+from handful.tree import Tree
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+OPTIMAL = 1e-6  # relative gap at which picks are called optimal
+_SAMPLE = 5_000  # points on which the search starts where there are more
+_STEPS = 30  # steps of the ascent in a round
+_SPLITS = 12  # cases split in a round
+_PATIENCE = 300  # perturbations without success after which the search rests
+
+
+def select(
+    pool: ArrayLike | Pool,
+    budget: int,
+    *,
+    metric: str = "cosine",
+    picks_weight: PicksWeight = "uniform",
+    masses: ArrayLike | None = None,
+    already: ArrayLike = (),
+    count_already: bool = False,
+    candidates: ArrayLike | None = None,
+    gap: float = 0.01,
+    time_limit: float = 600.0,
+    rounds: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Selection:
+    """Pick the points whose Wasserstein distance to the pool is least, with proof.
+
+    Parameters
+    ----------
+    pool : array of shape (n, d) or Pool
+    budget : int
+        How many points to pick: new ones, unless ``count_already``.
+    metric : str
+        ``cosine``, ``euclidean``, ``sqeuclidean``, ``manhattan``, ``rbf:SIGMA``, ``ball:RADIUS`` or ``precomputed``.
+    picks_weight : "uniform", "free" or (low, high)
+        Mass that a pick carries: all the same, whatever is best (k-medoids), or between low and high.
+    masses, candidates : array, optional
+        See `Pool`.
+    already : array of int
+        Points picked earlier: they are part of the plan.
+    count_already : bool
+        Whether ``budget`` includes them.
+    gap : float
+        Stop when the distance is proven to be within this share of the optimum; 0 asks for a proof of optimality.
+    time_limit : float
+        Seconds after which the best picks so far are returned, with their valid bound.
+    rounds : int, optional
+        Stop after so many rounds. Results depend on the seed alone, unless time ends the run.
+    threads : int, optional
+        Default: all cores.
+    memory : int, optional
+        Bytes that may be used; default 4 GB.
+    progress : callable, optional
+        Called with a `Progress` after every round.
+
+    Returns
+    -------
+    Selection
+        Ctrl-C ends the run like the time limit does.
+    """
+    clock = Clock(time_limit)
+    pool = as_pool(pool, metric, masses, candidates)
+    problem = Problem.of(pool, budget, picks_weight, already, count_already)
+    plan = forecast(
+        (pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, len(pool.candidates), memory
+    )
+    with clock.catching_interrupts(), workers(threads, clock) as crew:
+        run = _Run(problem, crew, plan.cells, seed, gap, progress)
+        try:
+            status = run.go(rounds)
+        except Stopped:
+            status = "interrupted" if clock.interrupted else "time"
+        return run.result(status)
+
+
+class _Run:
+    """The state of a run: the best picks, the bound, and who is still working."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        crew: Workers,
+        cells: int,
+        seed: int,
+        gap: float,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.problem = problem
+        self.pool = problem.pool
+        self.crew = crew
+        self.cells = cells
+        self.seed = seed
+        self.gap = gap
+        self.progress = progress
+        self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
+        self.best = self._first()
+        self.ascent = Ascent(self.pool, problem.shares, problem.budget, problem.forced, crew, cells, seed)
+        self.tree: Tree | None = None
+        self.trace: list[Progress] = []
+        self.tries = 0
+        self.failures = 0
+        self.tried: set[bytes] = set()
+
+    @property
+    def lower_bound(self) -> float:
+        bound = self.tree.lower_bound if self.tree else self.ascent.lower_bound
+        return max(0.0, min(bound, self.best.distance))
+
+    def go(self, rounds: int | None) -> str:
+        """Rounds of bound and search, until there is a reason to end."""
+        self._search_sample()
+        done = 0
+        while True:
+            if self.tree:
+                phase = "closing"
+                self._split()
+            else:
+                phase = "raising the bound"
+                self._raise()
+            self._report(phase)
+            self._look()
+            self._report("searching")
+            done += 1
+            current = relative_gap(self.best.distance, self.lower_bound)
+            if current <= OPTIMAL:
+                return "optimal"
+            if current <= self.gap:
+                return "gap"
+            if rounds is not None and done >= rounds:
+                return "iterations"
+            if self.ascent.converged and not self.tree and self.failures >= _PATIENCE // 4:
+                self._plant()
+            if self.ascent.converged and self.failures >= _PATIENCE and (not self.tree or self.tree.finished):
+                return "converged"
+
+    def _first(self) -> Found:
+        """Some picks at once, so that there is an answer whenever the run is stopped."""
+        random = np.random.default_rng(self.seed)
+        picks = self.search.seed(self.problem.new, random)
+        plan = self.search.solve(picks)
+        return Found(picks, plan.distance, plan.pick_prices)
+
+    def _search_sample(self) -> None:
+        """Find good picks on a sample of the points, then move them to where the whole pool wants them."""
+        random = np.random.default_rng([self.seed, 1])
+        start = self.best
+        if self.pool.n > 2 * _SAMPLE:
+            rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
+            if self.pool.masses[rows].sum() > 0:
+                sample = Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+                start = sample.alternate(start.picks)
+                for _ in range(60):
+                    self.crew.clock.check()
+                    found = sample.perturb(start, random)
+                    start = found if found.distance < start.distance else start
+        self._offer(self.search.alternate(start.picks, start.pick_prices))
+        self._report("searching")
+
+    def _raise(self) -> None:
+        costs = self.pool.distances(self.best.picks)
+        start = point_prices(costs, self.best.pick_prices)
+        groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
+        steps = _STEPS
+        self.ascent.round(steps, start, self.best.distance, groups)
+        self.search.candidates = self.ascent.survivors()
+
+    def _plant(self) -> None:
+        """Open the tree, if the distances of the candidates left fit in memory."""
+        survivors = self.ascent.survivors()
+        if len(survivors) * self.pool.n > self.cells // 2:
+            return
+        field = Field(
+            self.pool,
+            self.problem.shares,
+            self.problem.budget,
+            self.problem.forced,
+            survivors,
+            self.crew,
+            keep=True,
+            dtype=np.float64,
+        )
+        root = self.ascent.proof.prices[self.ascent.proof.closing[ROOT]]
+        limit = max(64, self.cells // (4 * self.pool.n))
+        self.tree = Tree(field, root, self.ascent.proof, self.best.distance, limit)
+
+    def _split(self) -> None:
+        assert self.tree is not None
+        for _ in range(_SPLITS):
+            if self.tree.finished or relative_gap(self.best.distance, self.lower_bound) <= max(self.gap, OPTIMAL):
+                break
+            for picks in self.tree.split(self.best.distance):
+                self._try(picks)
+
+    def _try(self, picks: Indices) -> None:
+        """Alternate from picks that the bound suggests, once each."""
+        key = np.sort(picks).tobytes()
+        if key not in self.tried:
+            self.tried.add(key)
+            forced = len(self.problem.forced)
+            self._offer(self.search.alternate(np.concatenate([picks[:forced], np.sort(picks[forced:])])))
+
+    def _look(self) -> None:
+        """Perturb the best picks, in batches that do not depend on the number of threads."""
+        if self.failures >= _PATIENCE and self.tree:
+            return
+        hints = self.ascent.hints(self.search.candidates)
+        for _ in range(8):
+            numbers = range(self.tries, self.tries + 4)
+            self.tries += 4
+            best = self.best
+
+            def attempt(number: int, best: Found = best) -> Found:
+                return self.search.perturb(best, np.random.default_rng([self.seed, 2, number]), hints)
+
+            for found in self.crew.map(attempt, list(numbers)):
+                self.failures += 1
+                self._offer(found)
+
+    def _offer(self, found: Found) -> None:
+        if found.distance < self.best.distance * (1 - 1e-12):
+            self.best = found
+            self.failures = 0
+
+    def _report(self, phase: str) -> None:
+        entry = Progress(self.crew.clock.elapsed, self.best.distance, self.lower_bound, phase)
+        self.trace.append(entry)
+        if self.progress:
+            self.progress(entry)
+
+    def result(self, status: str) -> Selection:
+        """The best picks, evaluated in double precision, with the proof."""
+        pool, problem = self.pool, self.problem
+        picks = ordered(pool, problem.shares, self.best.picks, len(problem.forced))
+        costs = pool.distances(picks)
+        plan = transport(costs, pool.masses, problem.shares.low, problem.shares.high)
+        proof = self.ascent.proof
+        if not proof.prices:  # stopped before the first pass: prices of 0 prove that a distance is at least 0
+            proof.close(ROOT, np.zeros(pool.n))
+        bound = max(0.0, min(self.tree.lower_bound if self.tree else self.ascent.lower_bound, plan.distance))
+        forced = len(problem.forced)
+        selection = Selection(
+            indices=picks[forced:],
+            already=picks[:forced],
+            distance=plan.distance,
+            lower_bound=bound,
+            masses=plan.shares(len(picks)),
+            plan=picks[plan.labels(costs)],
+            flow_rows=plan.rows,
+            flow_picks=plan.columns,
+            flow_masses=plan.mass,
+            proof=proof,
+            low=problem.shares.low,
+            high=problem.shares.high,
+            status=status,
+            seconds=self.crew.clock.elapsed,
+            trace=tuple(self.trace),
+            pool=pool,
+        )
+        last = Progress(selection.seconds, selection.distance, selection.lower_bound, "done")
+        return replace(selection, trace=(*selection.trace, last))
