@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from handful.pool import Pool
+from handful.proof import ROOT, Proof
 from handful.selection import Progress, Selection
-from handful.transport import transport
+from handful.transport import point_prices, transport
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,10 @@ class Problem:
     @property
     def pool(self) -> Pool:
         return Pool(self.points, self.metric, masses=self.masses, candidates=self.candidates)
+
+    def with_one(self, candidate: int, prices: Floats) -> float:
+        """The bound for the selections that hold this candidate."""
+        return replace(self, already=[*self.already, int(candidate)]).bound(prices)
 
     def bound(self, prices: Floats) -> float:
         """L(u), each v_j by filling the knapsack term by term."""
@@ -110,7 +115,7 @@ def best(name: str) -> Selection:
         flow_rows=plan.rows,
         flow_picks=plan.columns,
         flow_masses=plan.mass,
-        prices=prices,
+        proof=Proof(prices=[prices], closing=[0]),
         low=problem.low,
         high=problem.high,
         status="gap",
@@ -142,3 +147,33 @@ def strongest_prices(problem: Problem) -> Floats:
     )
     assert solved.status == 0
     return np.asarray(solved.eqlin.marginals[:n])
+
+
+@lru_cache
+def in_cases(name: str) -> Selection:
+    """The best picks of a case, proven best: candidate after candidate is in or out, until one selection is left."""
+    problem, pool, selection = CASES[name], CASES[name].pool, best(name)
+    root = selection.prices
+    proof = Proof()
+    proof.close(ROOT, root)
+    hopeless = [
+        int(j)
+        for j in np.setdiff1d(pool.candidates, problem.already)
+        if problem.with_one(j, root) > best(name).distance
+    ]
+    proof.discard(ROOT, np.array(hopeless, np.int64), root)
+    todo = [(ROOT, list(problem.already), np.setdiff1d(pool.candidates, [*problem.already, *hopeless]).tolist())]
+    while todo:
+        case, inside, others = todo.pop()
+        missing = problem.budget - len(inside)
+        if missing > len(others):
+            continue
+        if missing in (0, len(others)):
+            picks = inside + others * (missing > 0)
+            costs = pool.distances(picks)
+            plan = transport(costs, pool.masses, problem.low, problem.high)
+            proof.close(case, point_prices(costs, plan.pick_prices))
+            continue
+        within, without = proof.split(case, others[0])
+        todo += [(within, [*inside, others[0]], others[1:]), (without, inside, others[1:])]
+    return replace(selection, proof=proof, lower_bound=selection.distance * (1 - 1e-12), status="optimal")

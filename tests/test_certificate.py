@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_selections import CASES, best
 
 import handful
 from handful.certificate import Certificate
 from handful.errors import HandfulError
 from handful.pool import Pool
+from handful.proof import Proof
+from handful.selection import Selection
+from small_selections import CASES, best, in_cases
 
 NAMES = [field.name for field in fields(Certificate)]
 
@@ -47,14 +49,35 @@ def test_the_file_is_read_by_numpy_alone(path: Path) -> None:
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     assert list(arrays) == NAMES
-    assert {name for name in NAMES if arrays[name].dtype == np.int64} == {"picks", "already", "candidates"}
+    integers = {"picks", "already", "candidates", "cases", "discarded"}
+    assert {name for name in NAMES if arrays[name].dtype == np.int64} == integers
     assert {name for name in NAMES if arrays[name].dtype.kind == "U"} == {"metric", "fingerprint", "version"}
     assert {arrays[name].dtype.str for name in ("shares", "prices", "distance", "low", "masses")} == {"<f8"}
 
 
-@pytest.mark.parametrize("name", ["uniform", "masses", "already, no candidate"])
-def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
-    certificate = Certificate.of(best(name))
+def test_a_proof_becomes_tables_of_what_it_needs() -> None:
+    """The root was split, so its vector proves nothing more but stays as ``prices``; each other one is held once."""
+    proof = Proof()
+    root, first, second, third = (np.full(10, float(k)) for k in range(4))
+    proof.close(0, root)
+    proof.discard(0, np.array([4, 5]), first)
+    inside, outside = proof.split(0, 2)
+    proof.close(inside, second)
+    proof.close(outside, third)
+    proof.discard(outside, np.array([8]), third)
+    proof.split(inside, 3)
+    certificate = Certificate.of(replace(best("not whole"), proof=proof))
+    assert certificate.prices.tolist() == root.tolist()
+    assert [set(row) for row in certificate.further_prices.tolist()] == [{3.0}, {2.0}, {1.0}]
+    assert certificate.cases.tolist() == [[-1, -1, 0, 0], [0, 2, 1, 0], [0, 2, 0, 1], [1, 3, 1, 2], [1, 3, 0, 2]]
+    assert certificate.discarded.tolist() == [[0, 4, 3], [0, 5, 3], [2, 8, 1]]
+
+
+@pytest.mark.parametrize(
+    "selection", [best("uniform"), best("masses"), best("already, no candidate"), in_cases("not whole")]
+)
+def test_what_is_written_is_read(tmp_path: Path, selection: Selection) -> None:
+    certificate = Certificate.of(selection)
     certificate.write(tmp_path / "c")
     again = Certificate.read(tmp_path / "c")
     for field in NAMES:
@@ -67,8 +90,8 @@ def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
 def rewritten(path: Path, **changes: object) -> None:
     """Write the file again with some arrays changed, or left out where the change is None."""
     with np.load(path) as file:
-        arrays = dict(file) | {name: np.asarray(array) for name, array in changes.items() if array is not None}
-    np.savez(path, **{name: array for name, array in arrays.items() if name not in changes or changes[name] is not None})
+        arrays = dict(file) | changes
+    np.savez(path, **{name: np.asarray(array) for name, array in arrays.items() if array is not None})
 
 
 def cut(path: Path) -> None:
@@ -103,12 +126,15 @@ def save_another_array(path: Path) -> None:
         (save_another_array, "has no array 'picks'"),
         (put_a_folder, "can't be read"),
         (lambda path: rewritten(path, prices=None), "has no array 'prices'"),
-        (lambda path: rewritten(path, prices=np.ones((4, 3))), r"'prices' must be a list of real numbers; got shape \(4"),
+        (lambda path: rewritten(path, prices=np.ones((4, 3))), r"'prices' must be a list of real numbers; .* \(4, 3\)"),
         (lambda path: rewritten(path, picks=[0.5, 1, 2]), "'picks' must be a list of whole numbers; .* of float64"),
         (lambda path: rewritten(path, distance=[0.1]), r"'distance' must be one real number; got shape \(1,\)"),
         (lambda path: rewritten(path, metric=3), "'metric' must be a text"),
-        (lambda path: rewritten(path, shares=[0.5, 0.5]), "'shares' has 2 entries, 'picks' 3"),
-        (lambda path: rewritten(path, masses=[0.5, 0.5]), "'masses' has 2 entries, 'prices' 10"),
+        (lambda path: rewritten(path, shares=[0.5, 0.5]), r"'shares' must be of shape \(3,\); got \(2,\)"),
+        (lambda path: rewritten(path, masses=[0.5, 0.5]), r"'masses' must be of shape \(10,\); got \(2,\)"),
+        (lambda path: rewritten(path, further_prices=np.ones((2, 9))), r"must be of shape \(2, 10\); got \(2, 9\)"),
+        (lambda path: rewritten(path, cases=np.ones((0, 4), int)), r"'cases' must be of shape \(1, 4\); got \(0, 4\)"),
+        (lambda path: rewritten(path, discarded=np.ones((2, 2), int)), r"'discarded' must be of shape \(2, 3\)"),
         (lambda path: rewritten(path, picks=np.empty(0, int), shares=np.empty(0)), "names no picks"),
         (lambda path: rewritten(path, prices=np.empty(0)), "names no picks or no prices"),
         (lambda path: rewritten(path, picks=np.array([{}], object)), "is truncated or no .npz file"),
@@ -131,28 +157,44 @@ def test_the_fingerprint_is_of_the_points_alone() -> None:
     assert len({fingerprint, *(Pool(other).fingerprint for other in others)}) == 6
 
 
-def script() -> str:
+def scripts() -> list[str]:
     document = (Path(__file__).parents[1] / "docs" / "certificate.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
-    return str(code)
+    return re.findall(r"```python\n(.*?)```", document, re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["uniform", "not whole", "one pick", "already", "candidates"])
+def run_script(script: str, folder: Path, selection: Selection) -> subprocess.CompletedProcess[str]:
+    np.save(folder / "pool.npy", selection.pool.points)
+    (folder / "run").mkdir()
+    Certificate.of(selection).write(folder / "run" / "certificate.npz")
+    return subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("raised", [False, True])
-def test_the_script_of_the_document_checks_the_bound(tmp_path: Path, name: str, raised: bool) -> None:
+@pytest.mark.parametrize("name", ["uniform", "not whole", "one pick", "already", "candidates"])
+def test_the_scripts_of_the_document_check_the_bound(tmp_path: Path, name: str, raised: bool, number: int) -> None:
     selection = best(name)
     if raised:
         selection = replace(selection, lower_bound=selection.lower_bound * (1 + 1e-6))
-    np.save(tmp_path / "pool.npy", CASES[name].points)
-    (tmp_path / "run").mkdir()
-    Certificate.of(selection).write(tmp_path / "run" / "certificate.npz")
-    ran = subprocess.run([sys.executable, "-c", script()], cwd=tmp_path, capture_output=True, text=True)
+    ran = run_script(scripts()[number], tmp_path, selection)
     proven = CASES[name].bound(selection.prices)
-    assert ran.stdout == f"stated {selection.lower_bound:.9f}, proven by the prices {proven:.9f}\n"
+    assert ran.stdout == f"stated {selection.lower_bound:.9f}, proven by the prices {proven:.9f}\n", ran.stderr
     assert ran.returncode == raised
     assert ("the lower bound is overstated" in ran.stderr) == raised
 
 
-def test_the_script_needs_numpy_alone_and_few_lines() -> None:
-    assert re.findall(r"import (\w+)", script()) == ["numpy"]
-    assert len(script().splitlines()) == 15
+@pytest.mark.parametrize("name", ["uniform", "not whole", "already", "candidates"])
+def test_the_second_script_goes_through_all_cases(tmp_path: Path, name: str) -> None:
+    selection = in_cases(name)
+    assert len(Certificate.of(selection).cases) > 1
+    ran = run_script(scripts()[1], tmp_path, selection)
+    assert ran.returncode == 0, ran.stderr
+    stated, proven = map(float, re.findall(r"0\.\d+", ran.stdout))
+    assert stated == pytest.approx(best(name).distance, abs=1e-9)
+    assert proven >= stated
+
+
+def test_the_scripts_need_numpy_alone_and_the_first_few_lines() -> None:
+    first, second = scripts()
+    assert re.findall(r"(?:import|from) (\w+)", first + second) == ["numpy", "functools", "lru_cache", "numpy"]
+    assert len(first.splitlines()) == 15

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_selections import CASES, best
 
 import handful
 from handful.certificate import Certificate
 from handful.errors import HandfulError
 from handful.files.runs import save, write_run
+from small_selections import CASES, best
 
 
 def picks_of(folder: Path) -> list[dict[str, str]]:

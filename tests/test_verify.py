@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from small_selections import CASES, Problem, best, knapsack
 
 from handful import recheck
 from handful.certificate import Certificate
@@ -21,6 +20,7 @@ from handful.errors import HandfulError
 from handful.files.runs import write_run
 from handful.pool import Pool
 from handful.verify import Verdict, verify
+from small_selections import CASES, Problem, best, knapsack
 
 Changes = dict[str, Any]
 
@@ -235,7 +235,9 @@ def test_more_candidates_need_another_proof(folder: Path, changes: Changes) -> N
     assert [p.split(":")[0] for p in check(folder, "candidates").problems] == ["bound overstated"]
 
 
-@pytest.mark.parametrize(("name", "changes"), [("free", {"high": 0.5}), ("ranged", {"high": 0.9}), ("ranged", {"low": 0})])
+@pytest.mark.parametrize(
+    ("name", "changes"), [("free", {"high": 0.5}), ("ranged", {"high": 0.9}), ("ranged", {"low": 0})]
+)
 def test_another_range_is_another_problem(folder: Path, name: str, changes: Changes) -> None:
     selection, problem = best(name), replace(CASES[name], **changes)
     changed = {field: float(value) for field, value in changes.items()}

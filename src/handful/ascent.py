@@ -70,6 +70,13 @@ class Ascent:
             self._active_round(steps, distance, groups)
         self._rounds += 1
 
+    @property
+    def promised(self) -> float:
+        """What one more step promises to add to the bound, relative to it."""
+        if self.bundle is None or self.converged:
+            return np.inf if self.bundle is None else 0.0
+        return self.bundle.predicted / max(abs(self.bundle.value), 1e-300)
+
     def hints(self, candidates: Indices) -> Floats:
         """How much of each candidate the relaxed problem picks."""
         support = self.bundle.support() if self.bundle else {}

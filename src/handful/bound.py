@@ -23,10 +23,16 @@ from handful.pool import Pool
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+_FIRST = np.zeros(1, np.int64)
+
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The bound at some prices: its value, those of the open candidates, which were counted, and a supergradient."""
+    """The bound at some prices: its value, which candidates were counted, and a supergradient.
+
+    ``open_values`` are the values of the open candidates, or bounds below them where they are too large to count.
+    """
 
     prices: Floats
     value: float
@@ -62,8 +68,12 @@ class Field:
         self.open = np.arange(len(forced), len(self.candidates))
         self._workers = workers
         self._dtype = dtype
+        self._no_costs = np.zeros((1, pool.n), dtype)
         self._block = max(1, min(256, 4_000_000 // pool.n))
+        # Of every candidate: a bound below its value, its threshold, and how far off that may be.
+        self._floors = np.full(len(self.candidates), -np.inf)
         self._thresholds = np.zeros(len(self.candidates))
+        self._widths = np.full(len(self.candidates), np.inf)
         self._last: Floats | None = None
         self._costs = self._gather() if keep else None
 
@@ -84,7 +94,8 @@ class Field:
             keep=True,
             dtype=self._dtype,
         )
-        part._thresholds = self._thresholds[np.concatenate([self.forced, np.sort(positions)])]
+        same = np.concatenate([self.forced, np.sort(positions)])
+        part._floors, part._thresholds, part._widths = self._floors[same], self._thresholds[same], self._widths[same]
         part._last = self._last
         return part
 
@@ -95,27 +106,35 @@ class Field:
     def drop_closed(self) -> None:
         """Forget the candidates that are neither open nor forced."""
         kept = np.concatenate([self.forced, self.open])
-        self.candidates, self._thresholds = self.candidates[kept], self._thresholds[kept]
+        self.candidates = self.candidates[kept]
+        self._floors, self._thresholds, self._widths = self._floors[kept], self._thresholds[kept], self._widths[kept]
         self.forced, self.open = np.arange(len(self.forced)), np.arange(len(self.forced), len(kept))
         if self._costs is not None:
             self._costs = self._costs[kept]
 
     def evaluate(self, prices: Floats) -> Evaluation:
-        """The bound at ``prices``, free of any error but that of the distances' precision."""
+        """The bound at ``prices``, free of any error but that of the distances' precision.
+
+        Candidates whose value is known from earlier prices to be too large to be counted are not looked at.
+        """
         self._aim(prices)
-        width = self._width
-        positions = np.concatenate([self.forced, self.open])
-        blocks = slices(len(positions), self._block)
-        found = self._workers.map(lambda block: self._values(positions[block], prices, width), blocks)
-        values = np.concatenate([value for value, _ in found])
-        self._thresholds[positions] = np.concatenate([threshold for _, threshold in found])
-        fixed, others = values[: len(self.forced)], values[len(self.forced) :]
-        cheapest = np.argsort(others, kind="stable")[: self.budget - len(self.forced)]
+        missing = self.budget - len(self.forced)
+        first = self.open
+        if missing and 2 * missing < len(self.open):
+            nearest = np.argpartition(self._floors[self.open], 2 * missing)
+            first = self.open[np.sort(nearest[: 2 * missing])]
+        self._look(np.concatenate([self.forced, first]), prices)
+        if len(first) < len(self.open):
+            enough = np.partition(self._floors[first], missing - 1)[missing - 1]
+            rest = np.setdiff1d(self.open, first, assume_unique=True)
+            self._look(rest[self._floors[rest] <= enough], prices)
+        values = self._floors[self.open]
+        cheapest = np.argsort(values, kind="stable")[:missing]
         chosen = np.concatenate([self.forced, self.open[cheapest]])
-        value = float(self.pool.masses @ prices + fixed.sum() + others[cheapest].sum())
+        value = float(self.pool.masses @ prices + self._floors[chosen].sum())
         costs, rows = self._rows(chosen)
         taken = lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[chosen])
-        return Evaluation(prices, value, others, self.candidates[chosen], self.pool.masses - taken)
+        return Evaluation(prices, value, values, self.candidates[chosen], self.pool.masses - taken)
 
     def safe(self, evaluation: Evaluation) -> float:
         """The bound less all that rounding may have added to it.
@@ -140,21 +159,29 @@ class Field:
         return self.open[self.safe(evaluation) - costliest + values <= distance]
 
     def _aim(self, prices: Floats) -> None:
-        """Move the thresholds along with the prices, and say how far off they may be."""
-        if self._last is None:
-            self._width = np.inf
-        else:
+        """Carry what is known of the candidates from the last prices over to these."""
+        if self._last is not None:
             change = prices - self._last
-            mean = float(self.pool.masses @ change)
+            masses = self.pool.masses
+            mean = float(masses @ change)
             self._thresholds -= mean
-            self._width = 3 * float(np.sqrt(self.pool.masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+            self._widths += 3 * float(np.sqrt(masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+            # A value falls by no more than the change weighs in any share: the least value of costs 0 at this change.
+            least, _ = lifted.values(self._no_costs, _FIRST, change, masses, self.shares, np.zeros(1), np.array([np.inf]))
+            self._floors += least[0] - 1e-13 * float(np.abs(change).max())
         self._last = prices
 
-    def _values(self, positions: Indices, prices: Floats, width: float) -> tuple[Floats, Floats]:
-        costs, rows = self._rows(positions)
-        return lifted.values(
-            costs, rows, prices, self.pool.masses, self.shares, self._thresholds[positions], width
-        )
+    def _look(self, positions: Indices, prices: Floats) -> None:
+        """Compute the values at these positions."""
+        parts = [positions[block] for block in slices(len(positions), self._block)]
+
+        def values(part: Indices) -> tuple[Floats, Floats]:
+            costs, rows = self._rows(part)
+            thresholds, widths = self._thresholds[part], self._widths[part]
+            return lifted.values(costs, rows, prices, self.pool.masses, self.shares, thresholds, widths)
+
+        for part, (found, thresholds) in zip(parts, self._workers.map(values, parts), strict=True):
+            self._floors[part], self._thresholds[part], self._widths[part] = found, thresholds, 0.0
 
     def _rows(self, positions: Indices) -> tuple[NDArray[np.floating[Any]], Indices]:
         """Costs, and the rows in them that belong to ``positions``."""

@@ -1,4 +1,4 @@
-"""The certificate of a run: what it claims, and the prices that prove it. See docs/certificate.md."""
+"""The certificate of a run: what it claims, and the prices that prove it. See docs/certificate.md for every array."""
 
 from __future__ import annotations
 
@@ -14,17 +14,23 @@ from numpy.typing import NDArray
 
 from handful import __version__
 from handful.errors import HandfulError
+from handful.proof import ROOT
 
 if TYPE_CHECKING:
+    from handful.proof import Proof
     from handful.selection import Selection
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+FloatTable = NDArray[np.float64]
+IndexTable = NDArray[np.int64]
 
 # What the annotations of the fields below mean in a file: the dtype's kinds, dimensions, and the words for them.
 _KINDS: Final = {
     "Indices": ("iu", 1, "a list of whole numbers"),
     "Floats": ("f", 1, "a list of real numbers"),
+    "IndexTable": ("iu", 2, "a table of whole numbers"),
+    "FloatTable": ("f", 2, "a table of real numbers"),
     "float": ("f", 0, "one real number"),
     "str": ("U", 0, "a text"),
 }
@@ -41,7 +47,14 @@ class Certificate:
     shares : array, one per pick
         Mass that each pick carries.
     prices : array, one per point
-        The proof of the lower bound.
+        The proof of the lower bound, or the first vector of it.
+    further_prices : array of shape (k, points)
+        The other vectors.
+    cases : array of shape (c, 4)
+        For every case the one it comes from, the candidate it was split by, whether that is in (1) or out (0), and the
+        vector that closes it: 0 for ``prices``, k for row k - 1 of ``further_prices``.
+    discarded : array of shape (d, 3)
+        Case, candidate, and the vector that proves that it need not be considered there.
     distance, lower_bound : float
     metric : str
     low, high : float
@@ -61,6 +74,9 @@ class Certificate:
     picks: Indices
     shares: Floats
     prices: Floats
+    further_prices: FloatTable
+    cases: IndexTable
+    discarded: IndexTable
     distance: float
     lower_bound: float
     metric: str
@@ -77,10 +93,14 @@ class Certificate:
         """The certificate of a selection."""
         pool = selection.pool
         everyone = len(pool.candidates) == pool.n
+        vectors, cases, discarded = _tables(selection.proof)
         return cls(
             picks=selection.picks,
             shares=selection.masses,
-            prices=selection.prices,
+            prices=vectors[0],
+            further_prices=vectors[1:],
+            cases=cases,
+            discarded=discarded,
             distance=selection.distance,
             lower_bound=selection.lower_bound,
             metric=str(pool.metric),
@@ -92,6 +112,22 @@ class Certificate:
             fingerprint=pool.fingerprint,
             version=__version__,
         )
+
+    @property
+    def vectors(self) -> FloatTable:
+        """All vectors of prices, as ``cases`` and ``discarded`` count them."""
+        return np.vstack([self.prices, self.further_prices])
+
+    @property
+    def point_masses(self) -> Floats:
+        """The mass of every point."""
+        n = len(self.prices)
+        return self.masses if len(self.masses) else np.full(n, 1 / n)
+
+    @property
+    def allowed(self) -> Indices:
+        """All rows that may be picked."""
+        return self.candidates if len(self.candidates) else np.arange(len(self.prices))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write it as an ``.npz`` file that NumPy reads without pickle."""
@@ -105,12 +141,35 @@ class Certificate:
         arrays = read_arrays(path, {field.name: str(field.type) for field in fields(cls)})
         values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
         certificate = cls(**values)
-        if not len(certificate.picks) or not len(certificate.prices):
-            raise HandfulError(f"{path} names no picks or no prices, so it proves nothing; use the file of a run.")
-        _check_length(path, "shares", certificate.shares, "picks", certificate.picks)
-        if len(certificate.masses):
-            _check_length(path, "masses", certificate.masses, "prices", certificate.prices)
+        picks, points = len(certificate.picks), len(certificate.prices)
+        if not picks or not points:
+            raise HandfulError(f"{path} names no picks or no prices, so it proves nothing; give the folder of a run.")
+        _check_shape(path, "shares", certificate.shares, (picks,))
+        _check_shape(path, "masses", certificate.masses, (points if len(certificate.masses) else 0,))
+        _check_shape(path, "further_prices", certificate.further_prices, (len(certificate.further_prices), points))
+        _check_shape(path, "cases", certificate.cases, (max(1, len(certificate.cases)), 4))
+        _check_shape(path, "discarded", certificate.discarded, (len(certificate.discarded), 3))
         return certificate
+
+
+def _tables(proof: Proof) -> tuple[FloatTable, IndexTable, IndexTable]:
+    """A proof as tables: those vectors of it that prove something, that of the root first; cases; discarded."""
+    places: dict[int, int] = {}
+    vectors: list[Floats] = []
+
+    def place(number: int) -> int:
+        vector = proof.prices[number]
+        if id(vector) not in places:
+            places[id(vector)] = len(vectors)
+            vectors.append(vector)
+        return places[id(vector)]
+
+    place(proof.closing[ROOT])
+    split = set(proof.parents)
+    closing = [0 if case in split else place(number) for case, number in enumerate(proof.closing)]
+    cases = np.column_stack([proof.parents, proof.branches, proof.included, closing]).astype(np.int64)
+    discarded = [(case, candidate, place(number)) for case, candidate, number in proof.discarded]
+    return np.stack(vectors), cases, np.array(discarded, np.int64).reshape(-1, 3)
 
 
 def read_arrays(path: str | PathLike[str], kinds: dict[str, str]) -> dict[str, NDArray[Any]]:
@@ -138,6 +197,7 @@ def read_arrays(path: str | PathLike[str], kinds: dict[str, str]) -> dict[str, N
     return arrays
 
 
-def _check_length(path: str | PathLike[str], name: str, array: Floats, other: str, like: NDArray[Any]) -> None:
-    if len(array) != len(like):
-        raise HandfulError(f"{path}: '{name}' has {len(array)} entries, '{other}' {len(like)}; they must be as many.")
+def _check_shape(path: str | PathLike[str], name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        given = f"'{name}' must be of shape {shape}; got {array.shape}"
+        raise HandfulError(f"{path}: {given}. Use the file that the run wrote.")

@@ -16,11 +16,16 @@ _BLOCKS = 100_000_000  # blocks being computed, on all threads
 
 @dataclass(frozen=True)
 class Forecast:
-    """Memory a run takes at its peak, in bytes; ``cells`` is how many distances it keeps."""
+    """What a run takes.
+
+    ``bytes`` of memory while it raises the bound, of at most ``limit``; it keeps ``cells`` distances. A proof by cases
+    may take up to ``spare`` bytes more.
+    """
 
     bytes: int
     limit: int
     cells: int
+    spare: int
     sentence: str
 
 
@@ -47,8 +52,9 @@ def forecast(
         total,
         limit,
         cells,
+        limit - total,
         f"{picks} of {points:,} points, {candidates:,} of them candidates; "
-        f"about {size(total)} of memory, {kept} kept (limit {size(limit)})",
+        f"about {size(total)} of memory, {kept} kept; at most {size(limit)}",
     )
 
 

@@ -36,13 +36,13 @@ class Shares:
 
 
 def values(
-    costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, width: float
+    costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, widths: Floats
 ) -> tuple[Floats, Floats]:
     """Values and new thresholds of the candidates whose costs are these rows of ``costs``.
 
-    ``thresholds`` and ``width`` say where the new thresholds are expected; they change the time, not the result.
+    ``thresholds`` and ``widths`` say where the new thresholds are expected; they change the time, not the result.
     """
-    return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, width)  # type: ignore[no-any-return]
+    return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)  # type: ignore[no-any-return]
 
 
 def served(
@@ -144,7 +144,7 @@ def _values(
     low: float,
     high: float,
     thresholds: Floats,
-    width: float,
+    widths: Floats,
 ) -> tuple[Floats, Floats]:
     found = np.empty(len(rows))
     moved = np.empty(len(rows))
@@ -152,7 +152,7 @@ def _values(
     weights = np.empty(len(prices) + 1)
     for k in range(len(rows)):
         row = costs[rows[k]]
-        lower, upper = thresholds[k] - width, thresholds[k] + width
+        lower, upper = thresholds[k] - widths[k], thresholds[k] + widths[k]
         value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
         if not done:
             value, threshold, done = _value(row, prices, masses, low, high, -np.inf, np.inf, terms, weights)

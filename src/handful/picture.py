@@ -73,28 +73,38 @@ def _colours(count: int) -> NDArray[Any]:
 
 
 def _draw_map(axes: Any, selection: Selection, colours: NDArray[Any]) -> None:
-    picks, earlier = selection.picks, len(selection.already)
     rows = _shown_rows(selection)
-    places = _places(selection, np.concatenate([rows, picks]))
+    places = _places(selection, np.concatenate([rows, selection.picks]))
     dots, discs = places[: len(rows)], places[len(rows) :]
-    numbered = len(selection.indices) <= _MOST_NUMBERS
-    size = float(np.clip(30_000 / len(rows), 2, 22 if numbered else 10))
+    size = float(np.clip(30_000 / len(rows), 2, 22 if len(discs) <= _MOST_NUMBERS else 10))
     axes.scatter(*dots.T, s=size, c=colours[selection.labels[rows]], alpha=0.65, linewidths=0)
     # The area of a disc is its mass; the smallest ones stay visible, and one that carries all covers no map.
-    areas = np.clip(selection.masses * len(picks), 0.45, 6) * (190 if numbered else max(16, 9_000 / len(picks)))
-    edge = {"edgecolors": "white", "linewidths": 1.2} if numbered else {"edgecolors": _INK, "linewidths": 0.9}
-    # Where discs overlap, the first ranks lie on top, each with its own number.
-    for pick in reversed(range(len(picks))):
-        x, y = discs[pick]
-        rank, order = pick - earlier + 1, 3 + (len(picks) - pick) / len(picks)
-        marker = "s" if rank < 1 else "o"
-        axes.scatter(x, y, s=areas[pick], color=colours[pick], marker=marker, zorder=order, **edge)
-        if numbered and rank >= 1:
-            axes.text(x, y, str(rank), ha="center", va="center", fontsize=7.5, weight="bold", color=_INK, zorder=order)
+    areas = np.clip(selection.masses * len(discs), 0.45, 6)
+    if len(discs) <= _MOST_NUMBERS:
+        _draw_numbered(axes, discs, 190 * areas, colours, len(selection.already))
+    else:
+        _draw_many(axes, discs, max(16, 9_000 / len(discs)) * areas, colours, len(selection.already))
     axes.set_title(_explained(selection, len(rows)), fontsize=10, color=_FAINT, loc="left")
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set_visible(False)
+
+
+def _draw_numbered(axes: Any, discs: Floats, areas: Floats, colours: NDArray[Any], earlier: int) -> None:
+    """Discs with their ranks; where they overlap the first ranks lie on top, each with its own number."""
+    for pick in reversed(range(len(discs))):
+        x, y = discs[pick]
+        rank, order = pick - earlier + 1, 4 - pick / len(discs)
+        look = {"marker": "s" if rank < 1 else "o", "edgecolors": "white", "linewidths": 1.2, "zorder": order}
+        axes.scatter(x, y, s=areas[pick], color=colours[pick], **look)
+        if rank >= 1:
+            axes.text(x, y, str(rank), ha="center", va="center", fontsize=7.5, weight="bold", color=_INK, zorder=order)
+
+
+def _draw_many(axes: Any, discs: Floats, areas: Floats, colours: NDArray[Any], earlier: int) -> None:
+    for part, marker in ((slice(0, earlier), "s"), (slice(earlier, None), "o")):
+        look = {"marker": marker, "edgecolors": _INK, "linewidths": 0.9, "zorder": 3}
+        axes.scatter(*discs[part].T, s=areas[part], c=colours[part], **look)
 
 
 def _explained(selection: Selection, shown: int) -> str:
@@ -134,7 +144,8 @@ def _draw_gap(axes: Any, selection: Selection) -> None:
     axes.set_xlabel("seconds", color=_INK, fontsize=9)
     axes.tick_params(labelsize=9, colors=_INK)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title("the gap between the picks and what is proven possible", fontsize=10, color=_FAINT, loc="left")
+    words = "the gap between the distance of the picks and its proven lower bound, over time"
+    axes.set_title(words, fontsize=10, color=_FAINT, loc="left")
 
 
 def _shown_rows(selection: Selection) -> Indices:

@@ -1,6 +1,6 @@
 r"""The two figures of a certificate computed anew, by other means than the search: only the pool is shared with it.
 
-The cost of picks comes from POT's network simplex. The lower bound comes from the prices in one pass over the
+The cost of picks comes from POT's network simplex. The lower bound comes from the prices, by passes over the
 candidates: for every :math:`u`, and whatever threshold w is put in for a candidate,
 
 .. math:: v_j(u) \ge l\,w^+ - h\,w^- - \sum_i a_i\,(w - D_{ij} + u_i)^+
@@ -17,16 +17,19 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from handful.cases import Part
+from handful.certificate import Certificate
 from handful.errors import HandfulError
 from handful.pool import Pool
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+Task = tuple[int, int]
 
 _CELLS = 1_500_000  # of a block of distances; at most five arrays of this many 8-byte numbers are held per thread
 _ITERATIONS = 100_000_000  # of the transport solver, far more than it takes
@@ -71,16 +74,9 @@ def cost_with_shares(costs: Floats, masses: Floats, shares: Floats) -> float:
 
 
 def lower_bound(
-    pool: Pool,
-    masses: Floats,
-    prices: Floats,
-    picks: int,
-    shares: tuple[float, float],
-    already: Indices,
-    candidates: Indices,
-    progress: Callable[[float], None],
+    pool: Pool, certificate: Certificate, parts: Sequence[Part], progress: Callable[[float], None]
 ) -> tuple[float, float]:
-    """The bound that the prices prove for ``picks`` picks, and what of it is certain after rounding.
+    """The bound that the prices prove for all of the parts, and what of it is certain after rounding.
 
     An error of e in every distance changes no plan's cost by more than e, as the pool's mass is 1: e is taken off
     once. The rest is taken off each v_j before the smallest are chosen, with u = 2^-53 and S_j the sum in v_j:
@@ -93,29 +89,41 @@ def lower_bound(
 
     No cost is negative, so 0 is a bound too.
     """
+    masses, vectors, picks = certificate.point_masses, certificate.vectors, len(certificate.picks)
+    low, high = min(certificate.low, 1 / picks), max(certificate.high, 1 / picks)
     excess = abs(math.fsum(masses) - 1)
     rounding = pool.rounding(np.float64)  # prepares the points, once, before the threads would
-    low, high = min(shares[0], 1 / picks), max(shares[1], 1 / picks)
-    counted = np.union1d(candidates, already)
     step = max(1, _CELLS // pool.n)
-    blocks = [counted[start : start + step] for start in range(0, len(counted), step)]
+    rows = [np.append(part.inside, part.others) for part in parts]
+    tasks = [(k, start) for k in range(len(parts)) for start in range(0, len(rows[k]), step)]
 
-    def values_of(block: Indices) -> Floats:
-        terms = np.asarray(pool.distances(block), np.float64)
-        terms -= prices
+    def values_of(task: Task) -> Floats:
+        k, start = task
+        terms = np.asarray(pool.distances(rows[k][start : start + step]), np.float64)
+        terms -= vectors[parts[k].vector]
         return _values(terms, masses, low, high)
 
-    values, sums, thresholds = np.hstack(_on_threads(values_of, blocks, progress))
-    errors = ((pool.n + 8) * _UNIT + excess) * sums + 8 * _UNIT * np.abs(thresholds)
-    forced = np.isin(counted, already)
-    products = masses * prices
+    results = zip(tasks, _on_threads(values_of, tasks, progress), strict=True)
+    bounds, certain = [], []
+    for k, found in groupby(results, lambda result: result[0][0]):
+        part = parts[k]
+        values, sums, thresholds = np.hstack([block for _, block in found])
+        errors = ((pool.n + 8) * _UNIT + excess) * sums + 8 * _UNIT * np.abs(thresholds)
+        products = masses * vectors[part.vector]
+        bounds.append(_total(products, values, part, picks))
+        less = _total(products, values - errors, part, picks)
+        less -= (2 * _UNIT + excess) * float(np.abs(products).sum()) + 4 * _UNIT * abs(less)
+        certain.append(less - rounding)
+    return max(0.0, min(bounds)), max(0.0, min(certain))
 
-    def total(values: Floats) -> float:
-        return math.fsum([*products, *values[forced], *np.sort(values[~forced])[: picks - len(already)]])
 
-    bound, certain = total(values), total(values - errors)
-    certain -= rounding + (2 * _UNIT + excess) * float(np.abs(products).sum()) + 4 * _UNIT * abs(certain)
-    return max(0.0, bound), max(0.0, certain)
+def _total(products: Floats, values: Floats, part: Part, picks: int) -> float:
+    """The bound for a part: its products a_i u_i, all values inside, and the smallest that may be of the others."""
+    inside = len(part.inside)
+    others = np.sort(values[inside:])[: picks - inside]
+    if part.some is not None:
+        others[-1] = max(others[-1], values[inside:][np.isin(part.others, part.some)].min())
+    return math.fsum([*products, *values[:inside], *others])
 
 
 def _values(terms: Floats, masses: Floats, low: float, high: float) -> Floats:
@@ -147,15 +155,15 @@ def _last_taken(terms: Floats, masses: Floats, mass: float) -> Floats:
 
 
 def _on_threads(
-    work: Callable[[Indices], Floats], blocks: Sequence[Indices], progress: Callable[[float], None]
+    work: Callable[[Task], Floats], tasks: Sequence[Task], progress: Callable[[float], None]
 ) -> list[Floats]:
     results = []
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as executor:
-        futures = [executor.submit(work, block) for block in blocks]
+        futures = [executor.submit(work, task) for task in tasks]
         try:
             for done, future in enumerate(futures, 1):
                 results.append(future.result())
-                progress(done / len(blocks))
+                progress(done / len(tasks))
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             raise

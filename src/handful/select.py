@@ -12,7 +12,7 @@ from handful.ascent import Ascent
 from handful.blocks import Workers, workers
 from handful.bound import Field
 from handful.clock import Clock, Stopped
-from handful.forecast import forecast
+from handful.forecast import Forecast, forecast
 from handful.lifted import Shares
 from handful.order import ordered
 from handful.pool import Pool, as_pool
@@ -28,8 +28,10 @@ Indices = NDArray[np.int64]
 
 OPTIMAL = 1e-6  # relative gap at which picks are called optimal
 _SAMPLE = 5_000  # points on which the search starts where there are more
+_PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
 _STEPS = 30  # steps of the ascent in a round
 _SPLITS = 12  # cases split in a round
+_VECTORS = 20_000  # vectors of prices that a proof may hold
 _PATIENCE = 300  # perturbations without success after which the search rests
 
 
@@ -93,7 +95,7 @@ def select(
         (pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, len(pool.candidates), memory
     )
     with clock.catching_interrupts(), workers(threads, clock) as crew:
-        run = _Run(problem, crew, plan.cells, seed, gap, progress)
+        run = _Run(problem, crew, plan, seed, gap, progress)
         try:
             status = run.go(rounds)
         except Stopped:
@@ -108,7 +110,7 @@ class _Run:
         self,
         problem: Problem,
         crew: Workers,
-        cells: int,
+        plan: Forecast,
         seed: int,
         gap: float,
         progress: Callable[[Progress], None] | None,
@@ -116,13 +118,13 @@ class _Run:
         self.problem = problem
         self.pool = problem.pool
         self.crew = crew
-        self.cells = cells
+        self.plan = plan
         self.seed = seed
         self.gap = gap
         self.progress = progress
         self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
         self.best = self._first()
-        self.ascent = Ascent(self.pool, problem.shares, problem.budget, problem.forced, crew, cells, seed)
+        self.ascent = Ascent(self.pool, problem.shares, problem.budget, problem.forced, crew, plan.cells, seed)
         self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
@@ -156,7 +158,7 @@ class _Run:
                 return "gap"
             if rounds is not None and done >= rounds:
                 return "iterations"
-            if self.ascent.converged and not self.tree and self.failures >= _PATIENCE // 4:
+            if not self.tree and self.ascent.promised < _PROMISE * current:
                 self._plant()
             if self.ascent.converged and self.failures >= _PATIENCE and (not self.tree or self.tree.finished):
                 return "converged"
@@ -195,7 +197,8 @@ class _Run:
     def _plant(self) -> None:
         """Open the tree, if the distances of the candidates left fit in memory."""
         survivors = self.ascent.survivors()
-        if len(survivors) * self.pool.n > self.cells // 2:
+        room = self.plan.spare // (8 * self.pool.n) - len(survivors)
+        if room < 100:
             return
         field = Field(
             self.pool,
@@ -208,8 +211,8 @@ class _Run:
             dtype=np.float64,
         )
         root = self.ascent.proof.prices[self.ascent.proof.closing[ROOT]]
-        limit = max(64, self.cells // (4 * self.pool.n))
-        self.tree = Tree(field, root, self.ascent.proof, self.best.distance, limit)
+        self.tree = Tree(field, root, self.ascent.proof, self.best.distance, min(room, _VECTORS))
+        self._try(self.tree.suggestion)
 
     def _split(self) -> None:
         assert self.tree is not None

@@ -1,7 +1,9 @@
 """Closing the gap: branch and bound over the candidates that are left, with prices raised again in every case.
 
 A case is split by the candidate whose share in the relaxed problem is nearest to one half. Each half starts from the
-prices of the whole, and a few steps of the bundle raise its bound; the case of least bound is split next.
+prices of the whole, and a few steps of the bundle raise its bound; the case of least bound is split next. Every now
+and then the tree *plunges*: it splits the half with the candidate in, then that one's half, down to where nothing is
+left to split, which leads to good picks.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.clock import Stopped
 from handful.bound import Evaluation, Field
 from handful.bundle import Bundle
 from handful.proof import NONE, ROOT, Proof
@@ -23,6 +24,7 @@ Indices = NDArray[np.int64]
 
 CLOSED = 1e-7  # a case whose bound is this near to the distance, relative to it, is closed
 _STEPS = 20
+_PLUNGE = 50  # splits from one plunge to the next
 
 
 @dataclass(order=True)
@@ -33,6 +35,7 @@ class _Case:
     forced: Indices = field(compare=False)
     open: Indices = field(compare=False)
     branch: int = field(compare=False)
+    done: bool = field(default=False, compare=False)
 
 
 class Tree:
@@ -44,6 +47,8 @@ class Tree:
         The candidates left, with their distances kept.
     prices : array
         The best prices of the root.
+    distance : float
+        That of the best picks known.
     limit : int
         Vectors of prices that the proof may hold.
     """
@@ -53,8 +58,10 @@ class Tree:
         self._proof = proof
         self._limit = limit
         self._closed = np.inf
-        self._cases: list[_Case] = []
-        self._add(ROOT, prices, field.forced, field.open, -np.inf, distance)
+        self._splits = 0
+        self._deeper: _Case | None = None
+        root, self.suggestion = self._case(ROOT, prices, field.forced, field.open, -np.inf, distance)
+        self._cases = [root] if root else []
 
     @property
     def lower_bound(self) -> float:
@@ -67,49 +74,56 @@ class Tree:
         return not self._cases or self._proof.size >= self._limit
 
     def split(self, distance: float) -> list[Indices]:
-        """Split the case of least bound; returns the picks that its halves suggest."""
-        case = heapq.heappop(self._cases)
+        """Split a case; returns the picks that its halves suggest."""
+        case = self._deeper or self._cases[0]
+        plunging = self._deeper is not None or self._splits % _PLUNGE == 0
+        self._splits += 1
+        halves: list[_Case] = []
+        suggestions: list[Indices] = []
         if case.bound >= distance * (1 - CLOSED):
             self._closed = min(self._closed, case.bound)
-            return []
-        position = np.array([case.branch])
-        rest = np.setdiff1d(case.open, position)
-        inside, outside = self._proof.split(case.number, int(self.field.candidates[case.branch]))
-        suggestions = []
-        try:
-            for number, forced in ((inside, np.append(case.forced, position)), (outside, case.forced)):
-                suggestions += self._add(number, case.prices, forced, rest, case.bound, distance)
-        except Stopped:
-            self._closed = min(self._closed, case.bound)
-            raise
+        else:
+            rest = case.open[case.open != case.branch]
+            inside, outside = self._proof.split(case.number, int(self.field.candidates[case.branch]))
+            for number, forced in ((inside, np.append(case.forced, case.branch)), (outside, case.forced)):
+                half, picks = self._case(number, case.prices, forced, rest, case.bound, distance)
+                halves += [half] if half else []
+                suggestions += [picks] if len(picks) else []
+        # Only now, so that the case still counts if the clock stops the work before its halves are done.
+        case.done = True
+        for half in halves:
+            heapq.heappush(self._cases, half)
+        while self._cases and self._cases[0].done:
+            heapq.heappop(self._cases)
+        self._deeper = halves[0] if plunging and halves else None
         return suggestions
 
-    def _add(
+    def _case(
         self, number: int, prices: Floats, forced: Indices, rest: Indices, bound: float, distance: float
-    ) -> list[Indices]:
-        """Raise the bound of a new case and keep it if it may hold better picks."""
+    ) -> tuple[_Case | None, Indices]:
+        """Raise the bound of a new case; it is returned if it may hold better picks, with the picks it suggests."""
         missing = self.field.budget - len(forced)
         if missing > len(rest):
-            return []  # the case holds no selection
+            return None, rest[:0]  # the case holds no selection
         rest = rest if missing else rest[:0]
         self.field.restrict(forced, rest)
         if missing == len(rest):
-            best, branch = self._only(np.concatenate([forced, rest])), NONE
+            best, branch = self._single(np.concatenate([forced, rest])), NONE
         else:
             best, branch = self._raise(prices, distance)
         value = max(bound, self.field.safe(best))
         self._proof.close(number, best.prices)
         if branch == NONE or value >= distance * (1 - CLOSED):
             self._closed = min(self._closed, value)
-            return [best.chosen]
+            return None, best.chosen
         alive = self.field.survivors(best, distance)
         self._proof.discard(number, self.field.candidates[np.setdiff1d(rest, alive)], best.prices)
-        if len(alive) >= missing:
-            branch = branch if branch in alive else int(alive[0])
-            heapq.heappush(self._cases, _Case(value, number, best.prices, forced, alive, branch))
-        return [best.chosen]
+        if len(alive) < missing:
+            return None, best.chosen
+        branch = branch if branch in alive else int(alive[0])
+        return _Case(value, number, best.prices, forced, alive, branch), best.chosen
 
-    def _only(self, positions: Indices) -> Evaluation:
+    def _single(self, positions: Indices) -> Evaluation:
         """The evaluation of a case with one selection: the prices of its optimal plan prove its very distance."""
         pool, shares = self.field.pool, self.field.shares
         costs = pool.distances(self.field.candidates[positions])
@@ -127,10 +141,6 @@ class Tree:
             bundle.learn(trial)
             if trial.value > best.value:
                 best = trial
-        return best, self._branch(bundle)
-
-    def _branch(self, bundle: Bundle) -> int:
-        positions = self.field.open
         support = bundle.support()
-        parts = np.array([support.get(candidate, 0.0) for candidate in self.field.candidates[positions].tolist()])
-        return int(positions[np.argmin(np.abs(parts - 0.5))])
+        parts = np.array([support.get(j, 0.0) for j in self.field.candidates[self.field.open].tolist()])
+        return best, int(self.field.open[np.argmin(np.abs(parts - 0.5))])

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from handful import recheck
+from handful import cases, recheck
 from handful.certificate import Certificate, read_arrays
+from handful.errors import HandfulError
 from handful.pool import Pool
 
 Floats = NDArray[np.float64]
@@ -71,39 +72,31 @@ def verify(
     problems = list(_differences(certificate, pool, isinstance(points, Pool)) or _contradictions(certificate))
     if problems:
         return Verdict(False, tuple(problems), math.nan, math.nan, math.nan)
-    rounding = pool.rounding(np.float64)
-    tolerance = _RELATIVE * certificate.distance + rounding
-    masses = _masses(certificate)
+    tolerance = _RELATIVE * certificate.distance + pool.rounding(np.float64)
     costs = np.asarray(pool.distances(certificate.picks), np.float64)
-    distance = recheck.cost(costs, masses, certificate.low, certificate.high)
+    distance = recheck.cost(costs, certificate.point_masses, certificate.low, certificate.high)
     problems += _costs_otherwise(certificate, costs, distance, tolerance)
     problems += _lists_otherwise(folder / "picks.csv", certificate)
     problems += _plans_otherwise(folder / "plan.npz", certificate, costs, tolerance)
-    bound, proven = recheck.lower_bound(
-        pool,
-        masses,
-        certificate.prices,
-        len(certificate.picks),
-        (certificate.low, certificate.high),
-        certificate.already,
-        _candidates(certificate),
-        progress or (lambda fraction: None),
-    )
-    # The stated bound has its own margin for rounding, so it need not stay below ours; but ours must be small.
-    stated = certificate.lower_bound
-    if stated > min(bound, proven + _RELATIVE * abs(stated) + rounding):
-        problems.append(f"bound overstated: {stated!r} is stated, the prices prove {min(bound, proven)!r}")
+    proven, doubts = _proven(certificate, pool, progress or (lambda fraction: None))
+    problems += doubts
     gap = (distance - proven) / distance if distance > proven else 0.0
     return Verdict(not problems, tuple(problems), distance, proven, gap)
 
 
-def _masses(certificate: Certificate) -> Floats:
-    n = len(certificate.prices)
-    return certificate.masses if len(certificate.masses) else np.full(n, 1 / n)
-
-
-def _candidates(certificate: Certificate) -> Indices:
-    return certificate.candidates if len(certificate.candidates) else np.arange(len(certificate.prices))
+def _proven(certificate: Certificate, pool: Pool, progress: Callable[[float], None]) -> tuple[float, list[str]]:
+    """The lower bound that is certain, and what is wrong with the stated one."""
+    try:
+        parts = cases.parts(certificate)
+    except HandfulError as error:
+        return 0.0, [f"proof changed: {error}"]
+    bound, certain = recheck.lower_bound(pool, certificate, parts, progress)
+    # The stated bound has its own margin for rounding, so it need not stay below ours; but ours must be small.
+    stated = certificate.lower_bound
+    bound = min(bound, certain + _RELATIVE * abs(stated) + pool.rounding(np.float64))
+    if stated > bound:
+        return certain, [f"bound overstated: {stated!r} is stated, the prices prove {bound!r}"]
+    return certain, []
 
 
 def _differences(certificate: Certificate, pool: Pool, whole: bool) -> list[str]:
@@ -114,8 +107,8 @@ def _differences(certificate: Certificate, pool: Pool, whole: bool) -> list[str]
         return []
     same = {
         "metric": str(pool.metric) == certificate.metric,
-        "masses": np.allclose(pool.masses, _masses(certificate), rtol=_MASS, atol=0),
-        "candidates": np.array_equal(pool.candidates, np.sort(_candidates(certificate))),
+        "masses": np.allclose(pool.masses, certificate.point_masses, rtol=_MASS, atol=0),
+        "candidates": np.array_equal(pool.candidates, np.sort(certificate.allowed)),
     }
     return [f"{what} changed: the pool has others than the certificate" for what in same if not same[what]]
 
@@ -123,16 +116,16 @@ def _differences(certificate: Certificate, pool: Pool, whole: bool) -> list[str]
 def _contradictions(certificate: Certificate) -> Iterator[str]:
     """What can't be, whatever the distances are. The questions are asked so that NaN fails them."""
     n, budget = len(certificate.prices), len(certificate.picks)
-    low, high, shares, masses = certificate.low, certificate.high, certificate.shares, _masses(certificate)
+    low, high, shares, masses = certificate.low, certificate.high, certificate.shares, certificate.point_masses
     for name in ("picks", "already", "candidates"):
         rows = getattr(certificate, name)
         if not _within(rows, n) or len(np.unique(rows)) < len(rows):
             yield f"{name} changed: they must be different rows of the pool, from 0 to {n - 1}"
     for row in np.setdiff1d(certificate.already, certificate.picks)[:1]:
         yield f"picks changed: row {row}, picked earlier, is not among them"
-    for row in np.setdiff1d(certificate.picks, np.union1d(certificate.already, _candidates(certificate)))[:1]:
+    for row in np.setdiff1d(certificate.picks, np.union1d(certificate.already, certificate.allowed))[:1]:
         yield f"picks changed: row {row} is not a candidate"
-    if not np.isfinite(certificate.prices).all():
+    if not np.isfinite(certificate.vectors).all():
         yield "prices changed: they must be finite"
     if not (masses >= 0).all() or not abs(math.fsum(masses) - 1) <= _MASS:
         yield "masses changed: they must be 0 or more and sum to 1"
@@ -151,7 +144,7 @@ def _costs_otherwise(certificate: Certificate, costs: Floats, distance: float, t
         how = "understated" if stated < distance else "overstated"
         yield f"distance {how}, or picks changed: {stated!r} is stated, the picks are at {distance!r}"
     elif certificate.low < certificate.high:
-        shared = recheck.cost_with_shares(costs, _masses(certificate), certificate.shares)
+        shared = recheck.cost_with_shares(costs, certificate.point_masses, certificate.shares)
         if shared > stated + tolerance:
             yield f"shares changed: with them the picks are at {shared!r}, not {stated!r}"
 
@@ -179,7 +172,7 @@ def _plans_otherwise(path: Path, certificate: Certificate, costs: Floats, tolera
         yield "plan changed: it holds a point, a pick or a mass that can't be"
     else:
         flow = np.bincount(ranks * n + rows, masses, minlength=picks * n).reshape(picks, n)
-        unserved = np.abs(flow.sum(axis=0) - _masses(certificate)).sum()
+        unserved = np.abs(flow.sum(axis=0) - certificate.point_masses).sum()
         if not max(unserved, np.abs(flow.sum(axis=1) - certificate.shares).sum()) <= _MASS:
             yield "plan changed: it does not bring the masses of the points to the picks in their shares"
         cost = float((flow * costs).sum())

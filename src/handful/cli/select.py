@@ -68,7 +68,7 @@ def select(
         points = table.points
         ahead = forecast(points.shape, points.itemsize, metric, picks, len(points) if rows is None else len(rows), size)
         line.say(f"Picking {ahead.sentence}.")
-        line.say(f"Until the gap is {share:.2%} or {clock_time(seconds)} is over; Ctrl-C ends it with the best so far")
+        line.say(_until(share, seconds, rounds))
         selection = run(
             source.pool(table, metric, rows),
             budget,
@@ -84,3 +84,9 @@ def select(
             progress=line,
         )
     output.deliver(selection, table.ids)
+
+
+def _until(gap: float, seconds: float, rounds: int | None) -> str:
+    ends = ["the picks are proven optimal" if gap == 0 else f"the gap is {100 * gap:g}%"]
+    ends += [] if rounds is None else [f"{rounds} rounds are done"]
+    return f"Until {', '.join(ends)} or {clock_time(seconds)} has passed; Ctrl-C ends it with the best picks so far."
