@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from handful.certificate import Certificate
 from handful.pool import Pool
 from handful.proof import ROOT, Proof
 from handful.selection import Progress, Selection
@@ -177,3 +178,26 @@ def in_cases(name: str) -> Selection:
         within, without = proof.split(case, others[0])
         todo += [(within, [*inside, others[0]], others[1:]), (without, inside, others[1:])]
     return replace(selection, proof=proof, lower_bound=selection.distance * (1 - 1e-12), status="optimal")
+
+
+def claim(problem: Problem, vectors: Floats, **proof: list) -> Certificate:
+    """A certificate of these vectors of prices, with nothing in it about picks but their number."""
+    tables = {"cases": [(-1, -1, 0, 0)], "discarded": []} | proof
+    return Certificate(
+        picks=np.arange(problem.budget),
+        shares=np.full(problem.budget, 1 / problem.budget),
+        prices=vectors[0],
+        further_prices=vectors[1:],
+        cases=np.array(tables["cases"], np.int64).reshape(-1, 4),
+        discarded=np.array(tables["discarded"], np.int64).reshape(-1, 3),
+        distance=0.0,
+        lower_bound=0.0,
+        metric=problem.metric,
+        low=problem.low,
+        high=problem.high,
+        already=np.array(problem.already, np.int64),
+        candidates=problem.pool.candidates,
+        masses=problem.pool.masses,
+        fingerprint="",
+        version="",
+    )

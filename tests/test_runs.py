@@ -1,11 +1,14 @@
-"""The folder of a run holds what the selection says, for people and for programs."""
+"""The folder of a run holds what the selection says, for people and programs, and its files must agree."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ import handful
 from handful.certificate import Certificate
 from handful.errors import HandfulError
 from handful.files.runs import save, write_run
+from handful.verify import verify
 from small_selections import CASES, best
 
 
@@ -130,3 +134,62 @@ def test_a_run_is_replaced_as_a_whole_and_only_by_force(tmp_path: Path) -> None:
     best("free").save(tmp_path / "run", force=True)
     assert Certificate.read(tmp_path / "run" / "certificate.npz").high == 1
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["picks_weight"] == {"low": 0, "high": 1}
+
+
+def rewrite_plan(folder: Path, **changes: np.ndarray) -> None:
+    with np.load(folder / "plan.npz") as file:
+        plan = dict(file)
+    np.savez(folder / "plan.npz", **plan | changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("not whole", lambda s: {"flow_masses": s.flow_masses * 0.999}, "does not bring the masses"),
+        ("not whole", lambda s: {"flow_rows": s.flow_rows[::-1]}, "it costs|does not bring the masses"),
+        ("uniform", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "it costs"),
+        ("free", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "does not bring the masses .* in their shares"),
+        ("uniform", lambda s: {"flow_picks": s.flow_picks + 1}, "a point, a pick or a mass that can't be"),
+        ("uniform", lambda s: {"flow_rows": s.flow_rows - 1}, "a point, a pick or a mass that can't be"),
+        ("uniform", lambda s: {"flow_masses": s.flow_masses * np.nan}, "a point, a pick or a mass that can't be"),
+        ("uniform", lambda s: {"rank": s.labels[1:]}, "not as long as they must be"),
+        ("uniform", lambda s: {"flow_rows": s.flow_rows[1:]}, "not as long as they must be"),
+        ("uniform", lambda s: {"pick": s.plan[::-1]}, "gives a point to a pick that does not serve most of it"),
+        ("masses", lambda s: {"rank": (s.labels + 1) % 3, "pick": s.picks[(s.labels + 1) % 3]}, "gives a point to a"),
+    ],
+)
+def test_a_changed_plan_is_named(
+    tmp_path: Path, name: str, changes: Callable[[Any], dict[str, np.ndarray]], words: str
+) -> None:
+    write_run(best(name), tmp_path)
+    rewrite_plan(tmp_path, **changes(best(name)))
+    verdict = verify(CASES[name].points, tmp_path)
+    assert all(problem.startswith("plan changed: it") for problem in verdict.problems)
+    assert re.search(words, " | ".join(verdict.problems))
+
+
+def test_a_truncated_plan_is_refused(tmp_path: Path) -> None:
+    write_run(best("uniform"), tmp_path)
+    (tmp_path / "plan.npz").write_bytes((tmp_path / "plan.npz").read_bytes()[:300])
+    with pytest.raises(HandfulError, match=r"plan\.npz is truncated"):
+        verify(CASES["uniform"].points, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("\r\n1,", "\r\n1,1"), ("index", "indices"), ("\r\n", '\r\n"' + 200_000 * "1")]
+)
+def test_a_changed_list_of_picks_is_named(tmp_path: Path, before: str, after: str) -> None:
+    write_run(best("already"), tmp_path)
+    text = (tmp_path / "picks.csv").read_bytes().decode()
+    (tmp_path / "picks.csv").write_bytes(text.replace(before, after, 1).encode())
+    expected = "picks changed: picks.csv does not list the new picks of the certificate"
+    assert verify(CASES["already"].points, tmp_path).problems == (expected,)
+
+
+def test_swapped_picks_are_named(tmp_path: Path) -> None:
+    selection = best("uniform")
+    write_run(selection, tmp_path)
+    replace(Certificate.of(selection), picks=selection.picks[[1, 0, 2]]).write(tmp_path / "certificate.npz")
+    named = [problem.split(":")[0] for problem in verify(CASES["uniform"].points, tmp_path).problems]
+    assert named[0] == "picks changed"
+    assert set(named[1:]) == {"plan changed"}

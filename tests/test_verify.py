@@ -10,17 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from handful import recheck
 from handful.certificate import Certificate
-from handful.errors import HandfulError
 from handful.files.runs import write_run
 from handful.pool import Pool
 from handful.verify import Verdict, verify
-from small_selections import CASES, Problem, best, knapsack
+from small_selections import CASES, best
 
 Changes = dict[str, Any]
 
@@ -65,8 +61,9 @@ def price_raised(name: str) -> Changes:
 
 
 def pick_replaced(name: str) -> Changes:
-    picks = best(name).picks.copy()
-    picks[-1] = np.setdiff1d(CASES[name].pool.candidates, picks)[-1]
+    pool, picks = CASES[name].pool, best(name).picks.copy()
+    others = np.setdiff1d(pool.candidates, picks)
+    picks[-1] = others[np.argmax(pool.distances(others) @ pool.masses)]
     return {"picks": picks}
 
 
@@ -82,9 +79,6 @@ def scaled(field: str, factor: float) -> Callable[[str], Changes]:
     return lambda name: {field: getattr(best(name), field) * factor}
 
 
-SEVERAL = [name for name in CASES if name != "one pick"]
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(
     ("change", "words"),
@@ -92,13 +86,10 @@ SEVERAL = [name for name in CASES if name != "one pick"]
         (scaled("lower_bound", 1 + 1e-6), "bound overstated"),
         (scaled("distance", 1 - 3e-6), "distance understated"),
         (scaled("distance", 1 + 3e-6), "distance overstated"),
-        (price_raised, "bound overstated"),
         (pick_replaced, "picks changed"),
     ],
 )
 def test_tampering_is_named(folder: Path, name: str, change: Callable[[str], Changes], words: str) -> None:
-    if name == "one pick" and change is scaled("lower_bound", 1):
-        return
     put(folder, name, **change(name))
     verdict = check(folder, name)
     assert not verdict.valid
@@ -106,11 +97,13 @@ def test_tampering_is_named(folder: Path, name: str, change: Callable[[str], Cha
     assert str(verdict).startswith("INVALID\n- ")
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-def test_a_moved_share_is_named(folder: Path, name: str) -> None:
-    put(folder, name, **share_moved(name))
-    verdict = check(folder, name)
-    assert [problem.split(":")[0] for problem in verdict.problems] == ["shares changed"]
+@pytest.mark.parametrize("name", [name for name in CASES if name != "one pick"])  # where neither changes anything
+@pytest.mark.parametrize(("change", "words"), [(price_raised, "bound overstated"), (share_moved, "shares changed")])
+def test_tampering_with_several_picks_is_named(
+    folder: Path, name: str, change: Callable[[str], Changes], words: str
+) -> None:
+    put(folder, name, **change(name))
+    assert [problem.split(":")[0] for problem in check(folder, name).problems] == [words]
 
 
 def test_every_problem_is_named(folder: Path) -> None:
@@ -186,6 +179,7 @@ def test_what_stays_true_stays_valid(folder: Path) -> None:
         ("candidates", {"candidates": fewer}),
         ("candidates", {"candidates": fewer, "lower_bound": selection.lower_bound - 1e-3}),
         ("already", {"already": np.empty(0, np.int64), "lower_bound": 0.0}),
+        ("ranged", {"low": 0.3}),  # the best shares are 0.36, 0.34 and 0.3
     ]:
         put(folder, name, **changes)
         assert check(folder, name).problems == (), (name, changes)
@@ -214,9 +208,8 @@ def test_what_stays_true_stays_valid(folder: Path) -> None:
         ("uniform", {"shares": np.array([0.3, 0.3, 0.4])}, "shares changed: each must be in 0.33"),
         ("free", {"shares": np.array([0.3, 0.3, 0.3])}, "shares changed: each must be in 0.0 to 1.0, and their sum 1"),
         ("free", {"shares": np.array([0.5, 0.5, np.nan])}, "shares changed"),
-        ("uniform", {"lower_bound": 0.3}, "bound overstated: 0.3, above the distance 0.2"),
-        ("uniform", {"lower_bound": math.nan}, "bound overstated: nan"),
-        ("uniform", {"distance": math.inf}, "bound overstated"),
+        ("uniform", {"lower_bound": math.nan}, "distance or bound changed: 0.2.* and nan are no such figures"),
+        ("uniform", {"distance": math.inf}, "distance or bound changed: inf"),
     ],
 )
 def test_what_cannot_be_is_named(folder: Path, name: str, changes: Changes, words: str) -> None:
@@ -236,81 +229,27 @@ def test_more_candidates_need_another_proof(folder: Path, changes: Changes) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "changes"), [("free", {"high": 0.5}), ("ranged", {"high": 0.9}), ("ranged", {"low": 0})]
+    ("changes", "word"), [({"high": 0.9}, "distance"), ({"low": 0.31}, "shares"), ({"high": 0.34}, "shares")]
 )
-def test_another_range_is_another_problem(folder: Path, name: str, changes: Changes) -> None:
-    selection, problem = best(name), replace(CASES[name], **changes)
-    changed = {field: float(value) for field, value in changes.items()}
-    put(folder, name, **changed)
-    cost = cheapest_plan(problem.pool.distances(selection.picks), problem.pool.masses, problem.low, problem.high)
-    expected = cost == pytest.approx(selection.distance, rel=1e-6) and (
-        problem.bound(selection.prices) >= selection.lower_bound
-    )
-    assert check(folder, name).valid == expected
+def test_another_range_is_another_problem(folder: Path, changes: Changes, word: str) -> None:
+    """A wider range, if it helps, brings the picks nearer; a narrower one does not fit their shares."""
+    put(folder, "ranged", **changes)
+    assert check(folder, "ranged").problems[0].startswith(word)
+
+
+def test_a_bound_above_the_distance_is_named(folder: Path) -> None:
+    selection = best("one pick")
+    put(folder, "one pick", distance=selection.distance * (1 - 5e-7))
+    (problem,) = check(folder, "one pick").problems
+    assert problem.startswith(f"bound overstated: {selection.lower_bound!r} is stated, above the distance 0.63")
 
 
 @pytest.mark.parametrize("size", [1e12, 1e16, 1e200])
-def test_prices_that_drown_the_distances_prove_nothing(folder: Path, size: float) -> None:
-    put(folder, "not whole", prices=best("not whole").prices + size, lower_bound=0.01)
+def test_prices_that_drown_the_distances_prove_little(folder: Path, size: float) -> None:
+    put(folder, "not whole", prices=best("not whole").prices + size)
     verdict = check(folder, "not whole")
     assert [p.split(":")[0] for p in verdict.problems] == ["bound overstated"]
-    assert verdict.lower_bound == 0
-
-
-def rewrite_plan(folder: Path, **changes: np.ndarray) -> None:
-    with np.load(folder / "plan.npz") as file:
-        plan = dict(file)
-    np.savez(folder / "plan.npz", **plan | changes)
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        ("not whole", lambda s: {"flow_masses": s.flow_masses * 0.999}, "does not bring the masses"),
-        ("not whole", lambda s: {"flow_rows": s.flow_rows[::-1]}, "it costs|does not bring the masses"),
-        ("uniform", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "it costs"),
-        ("free", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "does not bring the masses .* in their shares"),
-        ("uniform", lambda s: {"flow_picks": s.flow_picks + 1}, "a point, a pick or a mass that can't be"),
-        ("uniform", lambda s: {"flow_rows": s.flow_rows - 1}, "a point, a pick or a mass that can't be"),
-        ("uniform", lambda s: {"flow_masses": s.flow_masses * np.nan}, "a point, a pick or a mass that can't be"),
-        ("uniform", lambda s: {"rank": s.labels[1:]}, "not as long as they must be"),
-        ("uniform", lambda s: {"flow_rows": s.flow_rows[1:]}, "not as long as they must be"),
-        ("uniform", lambda s: {"pick": s.plan[::-1]}, "gives a point to a pick that does not serve most of it"),
-        ("masses", lambda s: {"rank": (s.labels + 1) % 3, "pick": s.picks[(s.labels + 1) % 3]}, "gives a point to a"),
-    ],
-)
-def test_a_changed_plan_is_named(folder: Path, name: str, changes: Callable[[Any], Changes], words: str) -> None:
-    write_run(best(name), folder)
-    rewrite_plan(folder, **changes(best(name)))
-    verdict = check(folder, name)
-    assert all(problem.startswith("plan changed: it") for problem in verdict.problems)
-    with pytest.raises(ValueError, match=words):
-        raise ValueError(" | ".join(verdict.problems))
-
-
-def test_a_truncated_plan_is_refused(folder: Path) -> None:
-    write_run(best("uniform"), folder)
-    (folder / "plan.npz").write_bytes((folder / "plan.npz").read_bytes()[:300])
-    with pytest.raises(HandfulError, match=r"plan\.npz is truncated"):
-        check(folder, "uniform")
-
-
-@pytest.mark.parametrize(("before", "after"), [("\r\n1,", "\r\n1,1"), ("index", "indices"), ("\r\n2,", "\r\n\0,")])
-def test_a_changed_list_of_picks_is_named(folder: Path, before: str, after: str) -> None:
-    write_run(best("already"), folder)
-    text = (folder / "picks.csv").read_bytes().decode()
-    (folder / "picks.csv").write_bytes(text.replace(before, after, 1).encode())
-    expected = "picks changed: picks.csv does not list the new picks of the certificate"
-    assert check(folder, "already").problems == (expected,)
-
-
-def test_an_unproven_transport_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(0)
-    costs, masses = random.random((8, 60)), np.full(60, 1 / 60)
-    assert recheck.cost(costs, masses, 1 / 8, 1 / 8) < 0.3
-    monkeypatch.setattr(recheck, "_ITERATIONS", 3)
-    with pytest.raises(HandfulError, match="the cost of the picks can't be checked, as POT's emd found no optimum"):
-        recheck.cost(costs, masses, 1 / 8, 1 / 8)
+    assert verdict.lower_bound < best("not whole").lower_bound * (1 - 1e-6)
 
 
 def test_blocks_change_nothing_and_tell_how_far_they_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,76 +272,3 @@ def test_a_failure_in_a_pass_ends_it(folder: Path, monkeypatch: pytest.MonkeyPat
     put(folder, "uniform")
     with pytest.raises(KeyboardInterrupt):
         verify(CASES["uniform"].points, folder, progress=interrupt)
-
-
-def cheapest_plan(costs: np.ndarray, masses: np.ndarray, low: float, high: float) -> float:
-    picks, n = costs.shape
-    served, carried = np.tile(np.eye(n), picks), np.kron(np.eye(picks), np.ones(n))
-    solved = linprog(
-        costs.ravel(),
-        A_eq=served,
-        b_eq=masses,
-        A_ub=np.vstack([carried, -carried]),
-        b_ub=np.append(np.full(picks, high), np.full(picks, -low)),
-    )
-    assert solved.status == 0
-    return float(solved.fun)
-
-
-small = st.integers(0, 6)  # whole numbers tie a lot
-
-
-@given(st.data(), st.integers(1, 8), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_costs_are_those_of_linear_programming(data: st.DataObject, n: int, equal: bool) -> None:
-    picks = data.draw(st.integers(1, 5))
-    costs = np.array(data.draw(st.lists(small, min_size=picks * n, max_size=picks * n)), float).reshape(picks, n)
-    masses = np.ones(n) if equal else np.array(data.draw(st.lists(small, min_size=n, max_size=n).filter(any)), float)
-    masses /= masses.sum()
-    low, high = data.draw(st.sampled_from([0, 0.25, 1])) / picks, data.draw(st.sampled_from([1, 1.5, picks])) / picks
-    expected = cheapest_plan(costs, masses, low, high)
-    assert recheck.cost(costs, masses, low, high) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@given(st.data(), st.integers(2, 8), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_any_prices_prove_the_bound_of_the_formula(data: st.DataObject, n: int, equal: bool) -> None:
-    numbers = st.lists(small, min_size=n, max_size=n)
-    picks = data.draw(st.integers(1, n))
-    costs = np.array([data.draw(numbers) for _ in range(n)], float)
-    masses = None if equal else data.draw(numbers.filter(any))
-    low, high = data.draw(st.sampled_from([0, 0.3, 1])) / picks, data.draw(st.sampled_from([1, 1.7, picks])) / picks
-    already = data.draw(st.lists(st.integers(0, n - 1), max_size=picks, unique=True))
-    prices = np.array(data.draw(numbers), float) * data.draw(st.sampled_from([-1.0, 0.7, 1.0]))
-    pool = Pool(costs, "precomputed", masses=masses)
-    problem = Problem(costs, picks, low, high, "precomputed", masses=pool.masses, already=already)
-    bound, certain = recheck.lower_bound(
-        pool, pool.masses, prices, picks, (low, high), np.array(already, np.int64), np.arange(n), lambda done: None
-    )
-    expected = max(0.0, problem.bound(prices))
-    assert bound == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert certain == 0 or 0 < bound - certain < 1e-12
-    assert certain <= expected
-
-
-def test_the_margin_covers_rounding_and_stays_small() -> None:
-    """Bounds at prices shifted by a constant are equal; what rounding does to them must lie within the margins."""
-    random = np.random.default_rng(5)
-    pool = Pool(random.normal(size=(3000, 5)), "cosine")
-    prices = random.random(3000) + 0.4
-
-    def at(shift: float) -> tuple[float, float]:
-        nobody = np.empty(0, np.int64)
-        return recheck.lower_bound(
-            pool, pool.masses, prices + shift, 7, (1 / 7, 1 / 7), nobody, np.arange(0, 3000, 9), lambda done: None
-        )
-
-    bound, certain = at(0.0)
-    reference = [knapsack(costs - prices, pool.masses, 1 / 7, 1 / 7) for costs in pool.distances(np.arange(0, 3000, 9))]
-    assert bound == pytest.approx(prices.mean() + sum(sorted(reference)[:7]), rel=1e-12)
-    assert 0 < bound - certain < 1e-11
-    for shift in (1e3, 1e5, 1e7):
-        moved, less = at(shift)
-        assert less <= bound
-        assert abs(moved - bound) <= moved - less
-        assert moved - less < 1e-12 * shift * 3

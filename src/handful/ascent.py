@@ -47,6 +47,7 @@ class Ascent:
         self._cells = cells
         self._random = np.random.default_rng(seed)
         self._active = np.empty(0, np.int64)
+        self.suggestion = np.empty(0, np.int64)
         self._rounds = 0
 
     def round(self, steps: int, start: Floats, distance: float, groups: Indices) -> None:
@@ -81,6 +82,10 @@ class Ascent:
         """How much of each candidate the relaxed problem picks."""
         support = self.bundle.support() if self.bundle else {}
         return np.array([support.get(candidate, 0.0) for candidate in candidates.tolist()])
+
+    def shortlist(self, count: int) -> Field:
+        """A field of the candidates that look best at the present prices."""
+        return self.field.part(self.field.cheapest(count))
 
     def survivors(self) -> Indices:
         """Candidates that may be in better picks than the best ones known, and the forced ones."""
@@ -130,6 +135,7 @@ class Ascent:
         """Note a valid evaluation: its bound, and the candidates it rules out."""
         value = self.field.safe(evaluation)
         self._values = evaluation.open_values
+        self.suggestion = evaluation.chosen
         if value > self.lower_bound:
             self.lower_bound = value
             self.proof.close(ROOT, evaluation.prices)

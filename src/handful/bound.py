@@ -99,6 +99,10 @@ class Field:
         part._last = self._last
         return part
 
+    def cheapest(self, count: int) -> Indices:
+        """Open positions of least value, at most so many."""
+        return np.sort(self.open[np.argsort(self._floors[self.open], kind="stable")[:count]])
+
     def restrict(self, forced: Indices, open_ones: Indices) -> None:
         """Go on with these positions only."""
         self.forced, self.open = forced, open_ones

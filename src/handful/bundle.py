@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.bound import Evaluation
+from handful.bound import Evaluation, Field
 
 Floats = NDArray[np.float64]
 
 _PIECES = 70
+_STEPS = 20  # of `ascend`
 
 
 class Bundle:
@@ -114,6 +115,24 @@ class Bundle:
         self._gram = self._gram[np.ix_(keep, keep)]
         self._picks = [self._picks[k] for k in keep]
         self._append(offset, mean, picks)
+
+
+def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[Evaluation, Floats]:
+    """A few steps from ``prices``, up to a bound of ``enough``.
+
+    Returns the best evaluation, and how much of each open candidate of the field the relaxed problem picks.
+    """
+    best = field.evaluate(prices)
+    bundle = Bundle(field.pool.masses, best, target)
+    for _ in range(_STEPS):
+        if best.value >= enough or bundle.predicted < 1e-7 * abs(target):
+            break
+        trial = field.evaluate(bundle.propose())
+        bundle.learn(trial)
+        if trial.value > best.value:
+            best = trial
+    support = bundle.support()
+    return best, np.array([support.get(j, 0.0) for j in field.candidates[field.open].tolist()])
 
 
 def simplex_minimum(square: Floats, linear: Floats) -> Floats:

@@ -21,6 +21,8 @@ Costs = NDArray[np.floating[Any]]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_SAMPLE = 512
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -104,16 +106,6 @@ def _value(
     weights: Floats,
 ) -> tuple[float, float, bool]:
     """Value and threshold of one candidate, if the threshold lies between ``lower`` and ``upper``."""
-    count = 0
-    below, below_cost = 0.0, 0.0
-    for i in range(len(prices)):
-        term = float(costs[i]) - prices[i]
-        terms[count] = term
-        weights[count] = masses[i]
-        under = masses[i] if term < lower else 0.0
-        below += under
-        below_cost += under * term
-        count += (term >= lower) & (term <= upper)
     mass = low
     if low < high:
         negative, cost = 0.0, 0.0
@@ -125,6 +117,16 @@ def _value(
         if low <= negative <= high:
             return cost, 0.0, True
         mass = low if negative < low else high
+    count = 0
+    below, below_cost = 0.0, 0.0
+    for i in range(len(prices)):
+        term = float(costs[i]) - prices[i]
+        terms[count] = term
+        weights[count] = masses[i]
+        under = masses[i] if term < lower else 0.0
+        below += under
+        below_cost += under * term
+        count += (term >= lower) & (term <= upper)
     within = 0.0
     for k in range(count):
         within += weights[k]
@@ -133,6 +135,24 @@ def _value(
         return 0.0, 0.0, False
     cost, threshold = _take_cheapest(terms, weights, count, mass - below)
     return below_cost + cost, threshold, True
+
+
+@njit(cache=True, nogil=True)
+def _window(costs: Costs, prices: Floats, low: float, high: float) -> tuple[float, float]:
+    """Where the threshold should lie, by an even sample of the terms."""
+    step = len(prices) // _SAMPLE
+    if step < 8:
+        return -np.inf, np.inf
+    sample = np.empty(_SAMPLE)
+    negative = 0
+    for k in range(_SAMPLE):
+        sample[k] = float(costs[k * step]) - prices[k * step]
+        negative += sample[k] < 0
+    sample.sort()
+    rank = min(max(negative / _SAMPLE, low), high) * _SAMPLE
+    spread = 4 * np.sqrt(rank) + 4
+    first, last = int(rank - spread), int(rank + spread)
+    return (sample[first] if first >= 0 else -np.inf), (sample[last] if last < _SAMPLE else np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -153,6 +173,8 @@ def _values(
     for k in range(len(rows)):
         row = costs[rows[k]]
         lower, upper = thresholds[k] - widths[k], thresholds[k] + widths[k]
+        if widths[k] == np.inf:
+            lower, upper = _window(row, prices, low, high)
         value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
         if not done:
             value, threshold, done = _value(row, prices, masses, low, high, -np.inf, np.inf, terms, weights)

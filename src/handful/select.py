@@ -12,6 +12,7 @@ from handful.ascent import Ascent
 from handful.blocks import Workers, workers
 from handful.bound import Field
 from handful.clock import Clock, Stopped
+from handful.dive import dive
 from handful.forecast import Forecast, forecast
 from handful.lifted import Shares
 from handful.order import ordered
@@ -29,6 +30,8 @@ Indices = NDArray[np.int64]
 OPTIMAL = 1e-6  # relative gap at which picks are called optimal
 _SAMPLE = 5_000  # points on which the search starts where there are more
 _PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
+_NEAR = 0.1  # the same share, below which the prices are good enough to dive by
+_SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
 _SPLITS = 12  # cases split in a round
 _VECTORS = 20_000  # vectors of prices that a proof may hold
@@ -193,6 +196,15 @@ class _Run:
         steps = _STEPS
         self.ascent.round(steps, start, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
+        self._try(self.ascent.suggestion)
+        if self.failures and self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound):
+            self._dive()
+
+    def _dive(self) -> None:
+        """Alternate from where the prices lead if the candidates they favour are forced in, a few at a time."""
+        assert self.ascent.bundle is not None
+        field = self.ascent.shortlist(max(_SHORTLIST, 10 * self.problem.budget))
+        self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
 
     def _plant(self) -> None:
         """Open the tree, if the distances of the candidates left fit in memory."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.bound import Evaluation, Field
-from handful.bundle import Bundle
+from handful.bundle import ascend
 from handful.proof import NONE, ROOT, Proof
 from handful.transport import point_prices, transport
 
@@ -23,7 +23,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 CLOSED = 1e-7  # a case whose bound is this near to the distance, relative to it, is closed
-_STEPS = 20
 _PLUNGE = 50  # splits from one plunge to the next
 
 
@@ -132,15 +131,5 @@ class Tree:
 
     def _raise(self, prices: Floats, distance: float) -> tuple[Evaluation, int]:
         """The best evaluation within a few steps, and the candidate to split by."""
-        best = self.field.evaluate(prices)
-        bundle = Bundle(self.field.pool.masses, best, distance)
-        for _ in range(_STEPS):
-            if best.value >= distance * (1 + CLOSED) or bundle.predicted < 1e-7 * distance:
-                break
-            trial = self.field.evaluate(bundle.propose())
-            bundle.learn(trial)
-            if trial.value > best.value:
-                best = trial
-        support = bundle.support()
-        parts = np.array([support.get(j, 0.0) for j in self.field.candidates[self.field.open].tolist()])
+        best, parts = ascend(self.field, prices, distance, distance * (1 + CLOSED))
         return best, int(self.field.open[np.argmin(np.abs(parts - 0.5))])

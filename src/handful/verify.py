@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -96,6 +97,8 @@ def _proven(certificate: Certificate, pool: Pool, progress: Callable[[float], No
     bound = min(bound, certain + _RELATIVE * abs(stated) + pool.rounding(np.float64))
     if stated > bound:
         return certain, [f"bound overstated: {stated!r} is stated, the prices prove {bound!r}"]
+    if stated > certificate.distance:
+        return certain, [f"bound overstated: {stated!r} is stated, above the distance {certificate.distance!r}"]
     return certain, []
 
 
@@ -133,8 +136,8 @@ def _contradictions(certificate: Certificate) -> Iterator[str]:
         yield f"mass range changed: {budget} picks that carry {low!r} to {high!r} each can't carry 1 together"
     if not ((shares >= low - _MASS) & (shares <= high + _MASS)).all() or not abs(math.fsum(shares) - 1) <= _MASS:
         yield f"shares changed: each must be in {low!r} to {high!r}, and their sum 1"
-    if not certificate.lower_bound <= certificate.distance < math.inf:
-        yield f"bound overstated: {certificate.lower_bound!r}, above the distance {certificate.distance!r}"
+    if not math.isfinite(certificate.distance) or math.isnan(certificate.lower_bound):
+        yield f"distance or bound changed: {certificate.distance!r} and {certificate.lower_bound!r} are no such figures"
 
 
 def _costs_otherwise(certificate: Certificate, costs: Floats, distance: float, tolerance: float) -> Iterator[str]:
@@ -152,7 +155,8 @@ def _costs_otherwise(certificate: Certificate, costs: Floats, distance: float, t
 def _lists_otherwise(path: Path, certificate: Certificate) -> Iterator[str]:
     """Whether ``picks.csv``, if it is there, lists the new picks."""
     if path.exists():
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        listed = []
+        with path.open(encoding="utf-8", errors="replace", newline="") as file, suppress(csv.Error):
             listed = [row.get("index") for row in csv.DictReader(file)]
         if listed != [str(pick) for pick in certificate.picks[~np.isin(certificate.picks, certificate.already)]]:
             yield f"picks changed: {path.name} does not list the new picks of the certificate"

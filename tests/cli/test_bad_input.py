@@ -2,6 +2,7 @@
 
 import errno
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_a_full_disk_leaves_nothing(run: Run, folder: Path, monkeypatch: pytest.
     assert names(folder) == ["pool.npy"]
 
 
-def test_a_disk_full_only_for_the_picture_keeps_the_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_full_for_the_picture_keeps_the_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -185,11 +186,12 @@ def test_a_disk_full_only_for_the_picture_keeps_the_run(run: Run, folder: Path, 
 
 
 def test_a_picture_needs_matplotlib_and_a_folder(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--picture needs a folder to go to; name one with -o DIR." in run("select", "pool.npy", "-b", 3, "--picture").stderr
+    done = run("select", "pool.npy", "-b", 3, "--picture")
+    assert (done.exit_code, done.stderr) == (2, "error: --picture needs a folder to go to; name one with -o DIR.\n")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     done = run("select", "pool.npy", "-b", 3, "--rounds", 1, "-o", "run", "--picture")
     assert done.exit_code == 2
-    assert "error: --picture needs matplotlib; install it with pip install 'handful[plot]'.\n" == done.stderr
+    assert done.stderr == "error: --picture needs matplotlib; install it with pip install 'handful[plot]'.\n"
     done = run("select", "pool.npy", "-b", 3, "--rounds", 1, "-o", "run")
     assert done.exit_code == 0
     assert "picture.png" not in done.stdout
@@ -200,7 +202,7 @@ def test_too_little_memory_is_one_sentence(run: Run, folder: Path, monkeypatch: 
     def none_left(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("handful.select.select", none_left)
+    monkeypatch.setattr(import_module("handful.select"), "select", none_left)
     done = run("select", "pool.npy", "-b", 3, "-o", "run")
     assert done.exit_code == 2
     assert done.stderr.startswith("error: the memory of this machine is used up; set --memory lower")

@@ -10,6 +10,7 @@ import pytest
 from command_line import Run, Shell, names
 
 FILES = ["certificate.npz", "picks.csv", "plan.npz", "summary.json"]
+PLAIN = ("-o", "run", "--no-picture")
 
 
 def listed(folder: Path) -> list[dict[str, str]]:
@@ -55,14 +56,15 @@ def test_without_a_folder_nothing_is_written_and_all_picks_are_printed(run: Run,
 
 
 def test_with_a_folder_the_table_is_cut(run: Run) -> None:
-    done = run("select", "pool.npy", "-b", 30, "--rounds", 1, "-o", "run", "--no-picture")
+    done = run("select", "pool.npy", "-b", 30, "--rounds", 1, *PLAIN)
     assert "and 10 more in run/picks.csv" in done.stdout
     assert [line.split()[0] for line in done.stdout.splitlines()[3:23]] == [str(rank) for rank in range(1, 21)]
 
 
 def test_rounds_and_seed_make_a_run_repeatable(run: Run) -> None:
     def picks(*more: object) -> list[dict[str, object]]:
-        return json.loads(run("select", "pool.npy", "-b", 5, "--gap", 0, "--json", "--rounds", 2, *more).stdout)["picks"]
+        done = run("select", "pool.npy", "-b", 5, "--gap", 0, "--json", "--rounds", 2, *more)
+        return json.loads(done.stdout)["picks"]
 
     assert picks("--seed", 3, "--threads", 1) == picks("--seed", 3, "--threads", 2)
 
@@ -73,7 +75,7 @@ def test_ids_are_shown_and_written_and_understood(run: Run, folder: Path) -> Non
     lines = [f"{name},{','.join(map(repr, row.tolist()))}" for name, row in zip(ids, points, strict=True)]
     (folder / "pool.csv").write_text("name,a,b,c,d\n" + "\n".join(lines), encoding="utf-8")
     (folder / "out.txt").write_text("\n".join(ids[:30]), encoding="utf-8")
-    done = run("select", "pool.csv", "--id", "name", "-b", 3, "--rounds", 1, "--exclude", "out.txt", "-o", "run")
+    done = run("select", "pool.csv", "--id", "name", "-b", 3, "--rounds", 1, "--exclude", "out.txt", *PLAIN)
     assert done.exit_code == 0
     for row in listed(folder / "run"):
         assert int(row["index"]) >= 30
@@ -100,10 +102,10 @@ def test_earlier_picks_count_or_come_on_top(run: Run, folder: Path, word: str | 
 
 
 def test_picks_of_a_run_go_into_the_next(run: Run, folder: Path) -> None:
-    assert run("select", "pool.npy", "-b", 3, "--rounds", 1, "-o", "run").exit_code == 0
+    assert run("select", "pool.npy", "-b", 3, "--rounds", 1, *PLAIN).exit_code == 0
     first = {row["index"] for row in listed(folder / "run")}
-    assert run("select", "pool.npy", "-b", 3, "--rounds", 1, "-o", "next", "--already", "run/picks.csv").exit_code == 0
-    assert not first & {row["index"] for row in listed(folder / "next")}
+    done = run("select", "pool.npy", "-b", 3, "--rounds", 1, "--json", "--already", "run/picks.csv")
+    assert not first & {str(pick["index"]) for pick in json.loads(done.stdout)["picks"]}
 
 
 @pytest.mark.parametrize(

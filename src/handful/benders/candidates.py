@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handful import lifted
 from handful.benders.cut import Cut
 from handful.blocks import Workers, slices
-from handful.bound import Evaluation, Field
+from handful.bound import Evaluation
 from handful.lifted import Shares
 from handful.pool import Pool
 
@@ -24,10 +25,11 @@ _ZERO = 1e-12  # distances up to here count as those of duplicates
 
 
 class Candidates:
-    """Which candidates may be picked beside the forced ones, and what each costs at given prices.
+    """Which candidates may be picked beside the forced ones, and what each is worth at given prices.
 
     The master problem has one variable per *open* candidate, a row of `open`; ``columns`` are positions in it. Earlier
-    picks are ``forced``: their part of every cut is in the constant. ``budget`` counts them.
+    picks are ``forced``: their part of every cut is in the constant. ``budget`` counts them. Distances are in double
+    precision, and kept in memory if ``keep``.
     """
 
     def __init__(
@@ -48,7 +50,13 @@ class Candidates:
         self.open = np.setdiff1d(candidates, forced)
         self.workers = workers
         self.alive = np.ones(len(self.open), dtype=bool)
-        self._field = Field(pool, shares, budget, forced, candidates, workers, keep=keep, dtype=np.float64)
+        self._rows = np.concatenate([forced, self.open])
+        self._thresholds = np.zeros(len(self._rows))
+        self._last: Floats | None = None
+        self._blocks = slices(len(self._rows), max(1, min(256, _CELLS // pool.n)))
+        self._kept: list[Costs] | None = None
+        if keep:
+            self._kept = workers.map(lambda block: pool.distances(self._rows[block]), self._blocks)
 
     @property
     def free(self) -> int:
@@ -63,50 +71,56 @@ class Candidates:
         """The solution of the master that stands for these rows, forced ones left out."""
         return np.searchsorted(self.open, np.setdiff1d(picks, self.forced))
 
-    def evaluate(self, prices: Floats) -> Evaluation:
-        """The lifted bound at these prices, with ``open_values`` for every open candidate (0 for closed ones)."""
-        found = self._field.evaluate(prices)
-        values = np.zeros(len(self.open))
-        values[self.alive] = found.open_values
-        return Evaluation(prices, found.value, values, found.chosen, found.gradient)
+    def evaluate(self, prices: Floats) -> tuple[Cut, Evaluation]:
+        """The lifted cut at these prices, and the bound that it proves with the candidates counted in it.
+
+        Closed candidates have coefficients of 0.
+        """
+        masses, count = self.pool.masses, len(self.forced)
+        widths = self._aim(prices)
+        values = np.zeros(len(self._rows))
+        live = np.concatenate([np.ones(count, dtype=bool), self.alive])
+
+        def fill(block: slice, costs: Costs) -> None:
+            rows = np.flatnonzero(live[block])
+            known = self._thresholds[block][rows]
+            found = lifted.values(costs, rows, prices, masses, self.shares, known, widths[: len(rows)])
+            values[block.start + rows], self._thresholds[block.start + rows] = found
+
+        self.scan(fill)
+        cut = Cut("lifted", float(masses @ prices + values[:count].sum()), values[count:], prices)
+        shown = np.where(self.alive, cut.coefficients, np.inf)
+        columns = np.sort(np.argsort(shown, kind="stable")[: self.free])
+        counted = np.concatenate([np.arange(count), count + columns])
+        costs = self.pool.distances(self._rows[counted])
+        thresholds = self._thresholds[counted]
+        taken = lifted.served(costs, np.arange(len(counted)), prices, masses, self.shares, thresholds)
+        return cut, Evaluation(prices, cut.at(columns), cut.coefficients, self._rows[counted], masses - taken)
 
     def single_bound(self, cut: Cut) -> float:
-        """What one cut proves by itself of all selections left, less all that rounding may have added to it."""
-        return self._margin(cut, cut.constant + float(self._smallest(cut).sum()))
+        """What one cut proves by itself of all selections left, less all that rounding may have added to it.
+
+        An error of e in every distance changes the cost of any plan by at most e, as the pool's mass is 1; a sum of n
+        terms in double precision is off by at most n u times the sum of their magnitudes.
+        """
+        value = cut.constant + float(self._smallest(cut).sum())
+        largest = 0.0 if cut.prices is None else float(np.abs(cut.prices).max())
+        terms = largest + self.budget * float(np.abs(cut.coefficients).max(initial=0.0)) + abs(value)
+        return value - self.pool.rounding(np.float64) - 4 * (self.pool.n + self.budget) * 2.0**-53 * terms
 
     def hopeless(self, cut: Cut, distance: float) -> Indices:
         """The columns that, by this valid cut, no selection better than ``distance`` can have."""
-        smallest = self._smallest(cut)
-        with_each = self.single_bound(cut) - float(smallest.max(initial=-np.inf)) + cut.coefficients
+        costliest = float(self._smallest(cut).max(initial=-np.inf))
+        with_each = self.single_bound(cut) - costliest + cut.coefficients
         return np.flatnonzero(self.alive & (with_each > distance))
 
     def shut(self, columns: Indices) -> None:
         """Take these candidates out of every later evaluation."""
         self.alive[columns] = False
-        self._restrict()
-
-    def proof(self, prices: Floats) -> float:
-        """The lower bound on the optimum over all candidates that these prices prove, safe against rounding."""
-        self._field.restrict(self._field.forced, len(self.forced) + np.arange(len(self.open)))
-        found = self._field.evaluate(prices)
-        self._restrict()
-        return self._field.safe(found)
-
-    def _restrict(self) -> None:
-        self._field.restrict(self._field.forced, len(self.forced) + np.flatnonzero(self.alive))
-
-    def _smallest(self, cut: Cut) -> Floats:
-        left: Floats = cut.coefficients[self.alive]
-        return np.partition(left, self.free - 1)[: self.free] if self.free < len(left) else left
-
-    def _margin(self, cut: Cut, value: float) -> float:
-        prices = np.zeros(1) if cut.prices is None else cut.prices
-        nothing = np.empty(0)
-        return self._field.safe(Evaluation(prices, value, cut.coefficients, np.empty(0, np.int64), nothing))
 
     def cheapest(self, prices: Floats) -> tuple[Floats, Floats]:
         """The c-transform ``min_i (D_ij - u_i)`` of every forced and every open candidate."""
-        reduced = np.empty(len(self.forced) + len(self.open))
+        reduced = np.empty(len(self._rows))
 
         def fill(block: slice, costs: Costs) -> None:
             reduced[block] = (costs - prices).min(axis=1)
@@ -117,8 +131,8 @@ class Candidates:
     @cached_property
     def neighbours(self) -> tuple[Floats, Floats]:
         """For every forced, then every open candidate: the mass at distance 0, and the smallest positive distance."""
-        mass = np.empty(len(self.forced) + len(self.open))
-        nearest = np.empty_like(mass)
+        mass = np.empty(len(self._rows))
+        nearest = np.empty(len(self._rows))
 
         def fill(block: slice, costs: Costs) -> None:
             own = costs <= _ZERO
@@ -131,9 +145,24 @@ class Candidates:
 
     def scan(self, use: Callable[[slice, Costs], None]) -> None:
         """Call ``use`` with every block of the forced and open candidates and its costs."""
-        rows = np.concatenate([self.forced, self.open])
 
-        def visit(block: slice) -> None:
-            use(block, self.pool.distances(rows[block]))
+        def visit(number: int) -> None:
+            block = self._blocks[number]
+            use(block, self._kept[number] if self._kept else self.pool.distances(self._rows[block]))
 
-        self.workers.map(visit, slices(len(rows), max(1, _CELLS // self.pool.n)))
+        self.workers.map(visit, range(len(self._blocks)))
+
+    def _aim(self, prices: Floats) -> Floats:
+        """Move the thresholds along with the prices, and say how far off they may be, for a block of candidates."""
+        width = np.inf
+        if self._last is not None:
+            change = prices - self._last
+            mean = float(self.pool.masses @ change)
+            self._thresholds -= mean
+            width = 3 * float(np.sqrt(self.pool.masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+        self._last = prices
+        return np.full(max(1, min(256, _CELLS // self.pool.n)), width)
+
+    def _smallest(self, cut: Cut) -> Floats:
+        left: Floats = cut.coefficients[self.alive]
+        return np.partition(left, self.free - 1)[: self.free] if self.free < len(left) else left

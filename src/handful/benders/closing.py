@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.benders.candidates import Candidates
-from handful.benders.corrected import lifted_at
-from handful.benders.inout import InOut
 from handful.benders.loop import Decomposition, Rules
 from handful.benders.subproblem import by_kernel
 from handful.benders.trace import Iteration
@@ -76,13 +74,7 @@ def close_gap(
     run = Decomposition(among, rules, solver, by_kernel, report=report)
     run.prepare(among.columns(picks))
     try:
-        if prices and run.ended() is None:
-            core = np.zeros(len(among.open))
-            core[run.best.columns] = 1.0
-            run.inout = InOut(among, core)
-            for vector in prices:
-                run.add(lifted_at(among, vector))
-        run.begin_from(prices)
+        run.begin(prices)
         run.run()
     except Stopped:
         pass

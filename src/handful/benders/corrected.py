@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.benders.cut import Cut
 from handful.benders.candidates import Candidates
+from handful.benders.cut import Cut
 from handful.benders.subproblem import Solved
-from handful.bound import Evaluation
 from handful.errors import HandfulError
 from handful.pool import Pool
 
@@ -23,11 +22,12 @@ _LARGEST_CHECKED = 2000  # points of a precomputed matrix whose triangles are al
 
 
 def benders(candidates: Candidates, solved: Solved) -> Cut:
-    r"""The Benders cut of Algorithm 1, with the signs of equation (2): :math:`\eta \ge a u + \sum_j m(\lambda_j) \pi_j`.
+    r"""The Benders cut of Algorithm 1: :math:`\eta \ge a u + \sum_j m(\lambda_j) \pi_j`.
 
-    :math:`\lambda_j = \min_i (D_{ij} - u_i)` is the c-transform, and :math:`m(\lambda)` is :math:`\lambda` times the
-    share, l where it is positive and h where it is negative. Proof: :math:`\mathrm{cost}(S) = a u + \sum_{j \in S}
-    \sum_i (D_{ij} - u_i) \Gamma_{ij}`, and every bracket is at least :math:`\lambda_j`.
+    The signs are those of equation (2). :math:`\lambda_j = \min_i (D_{ij} - u_i)` is the c-transform, and
+    :math:`m(\lambda)` is :math:`\lambda` times the share, l where it is positive and h where it is negative. Proof:
+    :math:`\mathrm{cost}(S) = a u + \sum_{j \in S} \sum_i (D_{ij} - u_i) \Gamma_{ij}`, and every bracket is at least
+    :math:`\lambda_j`.
     """
     return _from_transform("benders", candidates, solved.prices, *candidates.cheapest(solved.prices))
 
@@ -48,29 +48,23 @@ def dual(candidates: Candidates, solved: Solved) -> Cut:
 def lifted(candidates: Candidates, solved: Solved) -> Cut:
     r"""The lifted cut :math:`\eta \ge a u + \sum_j v_j(u) \pi_j`; see `handful.lifted`.
 
-    Proof: as for the Benders cut, but column j of the plan also satisfies :math:`\Gamma_{ij} \le a_i`, so its term is at
-    least the knapsack :math:`v_j(u) \ge m(\lambda_j)`. At the prices of an optimal plan it is tight there.
+    Proof: as for the Benders cut, but column j of the plan also satisfies :math:`\Gamma_{ij} \le a_i`, so its term is
+    at least the knapsack :math:`v_j(u) \ge m(\lambda_j)`. At the prices of an optimal plan it is tight there.
     """
     return lifted_at(candidates, solved.prices)
 
 
 def lifted_at(candidates: Candidates, prices: Floats) -> Cut:
     """The lifted cut at any prices."""
-    return from_evaluation(candidates, candidates.evaluate(prices))
-
-
-def from_evaluation(candidates: Candidates, found: Evaluation) -> Cut:
-    """The lifted cut at the prices of an evaluation; the values of forced picks go into the constant."""
-    counted = found.open_values[np.isin(candidates.open, found.chosen)].sum()
-    return Cut("lifted", found.value - float(counted), found.open_values, found.prices)
+    return candidates.evaluate(prices)[0]
 
 
 def lower_bound(candidates: Candidates, solved: Solved) -> Cut:
     r"""The Lower Bound cut (4) put right: :math:`\eta \ge \sum_j (l - m_j)^+ d_j \pi_j`.
 
-    :math:`m_j` is the mass at distance 0 of j, itself and its duplicates, and :math:`d_j` the smallest positive distance.
-    Proof: a pick serves at least l, of which at most :math:`m_j` is free and the rest costs :math:`d_j` or more. It is the
-    lifted cut at prices 0, weakened.
+    :math:`m_j` is the mass at distance 0 of j, itself and its duplicates, and :math:`d_j` the smallest positive
+    distance. Proof: a pick serves at least l, of which at most :math:`m_j` is free and the rest costs :math:`d_j` or
+    more. It is the lifted cut at prices 0, weakened.
     """
     mass, nearest = candidates.neighbours
     costs = np.maximum(candidates.shares.low - mass, 0.0) * nearest
@@ -81,17 +75,20 @@ def lower_bound(candidates: Candidates, solved: Solved) -> Cut:
 def triangle(candidates: Candidates, solved: Solved) -> Cut:
     r"""The Triangle cut (5) put right: :math:`\eta \ge l \sum_j \pi_j \min_{k \in \hat C} D_{jk} - W(\hat C)`.
 
-    Proof: glue the plans of S and of :math:`\hat C` along the points. The mass of pick j, at least l, goes to picks k at
-    :math:`D_{jk} \le D_{ij} + D_{ik}`, so what it goes costs at most :math:`\mathrm{cost}(S) + W(\hat C)`. The minimum
-    must include distance 0, and D must be a metric. It is implied by the lifted cut at prices :math:`u_i = -` what point
-    i pays in the plan of :math:`\hat C`.
+    Proof: glue the plans of S and of :math:`\hat C` along the points. The mass of pick j, at least l, then goes to
+    picks k at :math:`D_{jk} \le D_{ij} + D_{ik}`, in all at most :math:`\mathrm{cost}(S) + W(\hat C)`. The minimum
+    must include distance 0, and D must be a metric. It is implied by the lifted cut at prices :math:`u_i = -` what
+    point i pays, by mass, in the plan of :math:`\hat C`.
     """
     check_metric(candidates.pool)
-    costs = candidates.shares.low * candidates.pool.distances(candidates.open, solved.picks).min(axis=1)
-    paid = candidates.pool.distances(solved.picks)
-    proof = -np.bincount(solved.rows, paid[solved.served_by, solved.rows] * solved.mass, minlength=candidates.pool.n)
-    weighted = np.divide(proof, candidates.pool.masses, out=np.zeros_like(proof), where=candidates.pool.masses > 0)
-    return Cut("triangle", -solved.distance, costs, weighted)
+    pool = candidates.pool
+    rows = np.concatenate([candidates.forced, candidates.open])
+    costs = candidates.shares.low * pool.distances(rows, solved.picks).min(axis=1)
+    paid = pool.distances(solved.picks)[solved.served_by, solved.rows] * solved.mass
+    spent = np.bincount(solved.rows, paid, minlength=pool.n)
+    prices = -np.divide(spent, pool.masses, out=np.zeros_like(spent), where=pool.masses > 0)
+    count = len(candidates.forced)
+    return Cut("triangle", float(costs[:count].sum()) - solved.distance, costs[count:], prices)
 
 
 def check_metric(pool: Pool) -> None:
@@ -117,7 +114,8 @@ def check_metric(pool: Pool) -> None:
         if longer.any():
             i, j = np.argwhere(longer)[0]
             raise HandfulError(
-                f"the triangle cut needs a metric, but from point {i} to {j} the way through {k} is shorter: leave it out"
+                f"the triangle cut needs a metric, but from point {i} to {j} the way through {k} is shorter: "
+                "leave the cut out"
             )
 
 

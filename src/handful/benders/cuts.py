@@ -1,8 +1,8 @@
 r"""Cuts of the master problem, by family.
 
-A cut is :math:`\eta \ge c_0 + \sum_j c_j \pi_j`, with :math:`\eta` the distance and :math:`\pi` the picks. It is *valid*
-if it holds for every selection with :math:`\eta` its distance. Every valid family here is implied by the lifted cut at
-some prices, which a valid cut carries as its proof.
+A cut is :math:`\eta \ge c_0 + \sum_j c_j \pi_j`, with :math:`\eta` the distance and :math:`\pi` the picks. It is
+*valid* if it holds for every selection with :math:`\eta` its distance. Every valid family here is implied by the lifted
+cut at some prices, which a valid cut carries as its proof.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.benders import corrected, printed
-from handful.benders.cut import Cut
 from handful.benders.candidates import Candidates
+from handful.benders.cut import Cut
 from handful.benders.subproblem import Solved
 
 Floats = NDArray[np.float64]

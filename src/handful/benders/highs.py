@@ -33,7 +33,7 @@ class HighsMaster:
         self._count = count
         self._scale = scale
         self._stop: Callable[[], bool] = lambda: False
-        self._model = highspy.Highs()
+        self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _OPTIONS.items():
             self._model.setOptionValue(name, value)
         self._model.passModel(_empty(count, free))

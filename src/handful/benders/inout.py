@@ -3,9 +3,9 @@ r"""Stabilised cuts: the lifted cut that cuts deepest between a good point and t
 The cut at the prices of one selection's optimal plan is tight there and weak elsewhere, as those prices are only one
 of many optimal ones. In-out separation (Ben-Ameur & Neto 2007, *Acceleration of cutting-plane and column generation
 algorithms*, Networks 49; Fischetti, Ljubić & Sinnl 2017, *Redesigning Benders decomposition for large-scale facility
-location*, Manage. Sci. 63) asks for the best cut at a point between the selection and a *core* point, a mean of what was
-good so far. At a point :math:`\pi` that is :math:`\max_u a u + \sum_j \pi_j v_j(u)`, concave, which a few steps of a
-bundle raise, on the distances of the few candidates with :math:`\pi_j > 0` alone.
+location*, Manage. Sci. 63) asks for the best cut at a point between the selection and a *core* point, a mean of what
+was good so far. At a point :math:`\pi` that is :math:`\max_u a u + \sum_j \pi_j v_j(u)`, concave, which a few steps
+of a bundle raise, on the distances of the few candidates with :math:`\pi_j > 0` alone.
 """
 
 from __future__ import annotations
@@ -32,18 +32,21 @@ class InOut:
     """The core point, and deepened cuts around it."""
 
     def __init__(self, candidates: Candidates, core: Floats) -> None:
-        self._candidates = problem
+        self._candidates = candidates
         self.core = core
 
     def deepen(self, columns: Indices, starts: list[Floats], target: float) -> Floats:
-        """Prices of the cut that is deepest half way to this selection, sought from the best of some others."""
+        """Prices of the cut that is deepest half way to this selection, sought from the best of some others.
+
+        ``target`` is about as high as it can be there.
+        """
         candidates = self._candidates
         point = np.zeros(len(candidates.open))
         point[columns] = 1.0
         self.core = self._moved(point)
         height = _Height(candidates, _HALF * point + (1 - _HALF) * self.core)
         first = max((height(prices) for prices in starts), key=lambda found: found.value)
-        bundle = Bundle(candidates.pool.masses, first, max(target, first.value))
+        bundle = Bundle(candidates.pool.masses, first, max(target, first.value + 1e-4 * abs(target)))
         for _ in range(_STEPS):
             candidates.workers.clock.check()
             trial = bundle.propose()
@@ -69,11 +72,12 @@ class _Height:
         self._costs = candidates.pool.distances(np.concatenate([candidates.forced, candidates.open[used]]))
         self._weights = np.concatenate([np.ones(len(candidates.forced)), point[used]])
         self._rows = np.arange(len(self._weights))
+        self._anywhere = np.full(len(self._weights), np.inf)
 
     def __call__(self, prices: Floats) -> Evaluation:
         masses = self._pool.masses
         values, thresholds = lifted.values(
-            self._costs, self._rows, prices, masses, self._shares, np.zeros(len(self._rows)), np.inf
+            self._costs, self._rows, prices, masses, self._shares, np.zeros(len(self._rows)), self._anywhere
         )
         gradient = masses.copy()
         for row, weight in enumerate(self._weights):

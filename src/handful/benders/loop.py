@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from handful.benders.corrected import lifted_at
 from handful.benders.cut import Cut
 from handful.benders.inout import InOut
 from handful.benders.master import Answer, make_master
-from handful.benders.opening import solve_relaxation
+from handful.benders.opening import Opening, solve_relaxation
 from handful.benders.pruning import Pruning
 from handful.benders.subproblem import Solved, Subproblem
 from handful.benders.trace import Iteration
@@ -73,7 +73,7 @@ class Decomposition:
         self.history: list[Iteration] = []
         self.strongest: Cut | None = None
         self.inout: InOut | None = None
-        self.solved: Solved | None = None  # the selection of the last iteration
+        self.proposed: Solved | None = None  # the selection of the last iteration
         self._solver = solver
         self._solve = solve
         self._offset = offset
@@ -84,27 +84,38 @@ class Decomposition:
         self._patience = 1.0
         self._pruning = None if rules.pruning is None else Pruning(*rules.pruning, candidates.free)
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds of work, those before a resumption counted."""
+        return self._offset + self._clock.elapsed
+
     def prepare(self, columns: Indices) -> None:
         """Take in a first selection, without its cuts."""
-        self.best = self._solve(self.candidates, columns)
+        self.best = self.solve(columns)
         unit = self.best.distance if self.best.distance > 0 else 1.0
         self._master = make_master(self._solver, len(self.candidates.open), self.candidates.free, unit)
         if self.best.distance == 0 or self.candidates.free in (0, len(self.candidates.open)):
             self.bound = self.best.distance  # nothing is below 0, and nothing else can be picked
 
-    def begin(self) -> None:
-        """Give the master its first cuts."""
+    def begin(self, prices: Sequence[Floats] = ()) -> None:
+        """Give the master its first cuts: those at some good prices, or those of an opening."""
         for name in self.rules.families:
             if families.FAMILIES[name].when == "once":
                 self.add(families.make(name, self.candidates, self.best))
         self._learn(self.best, better=True)
-        if self.rules.stabilised and not self.ended():
+        if not self.rules.stabilised or self.ended():
+            return
+        if prices:
+            core = np.zeros(len(self.candidates.open))
+            core[self.best.columns] = 1.0
+            opening = Opening([lifted_at(self.candidates, vector) for vector in prices], core, self.best)
+        else:
             opening = solve_relaxation(self.candidates, self.best, self._solve)
-            self.inout = InOut(self.candidates, opening.core)
-            for cut in opening.cuts:
-                self.add(cut)
-            if opening.best is not self.best:
-                self._learn(opening.best, better=True)
+        self.inout = InOut(self.candidates, opening.core)
+        for cut in opening.cuts:
+            self.add(cut)
+        if opening.best is not self.best:
+            self._learn(opening.best, better=True)
 
     def run(self) -> str:
         """Iterate until there is a reason to end: a key of `handful.selection.STATUS`."""
@@ -134,7 +145,7 @@ class Decomposition:
         self._raise(answer)
         if answer.empty or answer.columns is None or self.ended():
             self._patience *= 2  # for an answer without a selection: the next solve may take longer
-            self._note(self.best, seconds, 0.0, 0.0)
+            self._note(None, seconds, 0.0, 0.0)
             return not answer.empty
         key = answer.columns.tobytes()
         seen = key in self._visited
@@ -142,7 +153,7 @@ class Decomposition:
         if seen and self._fineness < _FINEST and seconds < limit:
             return False
         started = time.monotonic()
-        solved = self.best if seen and answer.columns is self.best.columns else self._solve(self.candidates, answer.columns)
+        solved = self.solve(answer.columns)
         transported = time.monotonic()
         self._learn(solved, better=solved.distance < self.best.distance)
         self._note(solved, seconds, transported - started, time.monotonic() - transported)
@@ -154,8 +165,10 @@ class Decomposition:
         self.cuts.append(cut)
         if not self.rules.stabilised:
             return
-        if self.strongest is None or self.candidates.single_bound(cut) > self.candidates.single_bound(self.strongest):
+        proven = self.candidates.single_bound(cut)
+        if self.strongest is None or proven > self.candidates.single_bound(self.strongest):
             self.strongest = cut
+            self.bound = max(self.bound, min(proven, self.best.distance))
         self.shut(self.candidates.hopeless(cut, self.best.distance))
 
     def shut(self, columns: Indices) -> None:
@@ -168,12 +181,19 @@ class Decomposition:
         self.candidates.shut(columns)
         self._master.close(columns)
 
-    def revisit(self, solved: Solved, better: bool) -> None:
-        """Remember a selection whose cuts are there already."""
+    def remember(self, solved: Solved, better: bool) -> None:
+        """Take in a selection without its cuts, which are there already or follow."""
         self._visited.add(solved.columns.tobytes())
-        self._prune(solved, better)
         if better:
             self.best = solved
+        if self._pruning is not None and better:
+            self._pruning.improved(self._master, solved.columns)
+        elif self._pruning is not None:
+            self._pruning.avoid(self._master, solved.columns)
+
+    def solve(self, columns: Indices) -> Solved:
+        """Transport of one selection."""
+        return self._solve(self.candidates, columns)
 
     def _propose(self, limit: float) -> Answer:
         if self.rules.solve_gap is not None:
@@ -201,7 +221,7 @@ class Decomposition:
 
     def _learn(self, solved: Solved, better: bool) -> None:
         seen = solved.columns.tobytes() in self._visited
-        self.revisit(solved, better)
+        self.remember(solved, better)
         if not seen:
             for name in self.rules.families:
                 when = families.FAMILIES[name].when
@@ -211,24 +231,18 @@ class Decomposition:
             self.shut(self.candidates.hopeless(self.strongest, self.best.distance))
         if self.inout is not None and self.strongest is not None and self.strongest.prices is not None:
             starts = [self.strongest.prices, solved.prices]
-            prices = self.inout.deepen(solved.columns, starts, self.best.distance)
+            # The height is convex along the way from the core point, where it is near the best distance.
+            height = (solved.distance + self.best.distance) / 2
+            prices = self.inout.deepen(solved.columns, starts, height)
             self.add(lifted_at(self.candidates, prices))
 
-    def _prune(self, solved: Solved, better: bool) -> None:
-        if self._pruning is None:
-            return
-        if better:
-            self._pruning.improved(self._master, solved.columns)
-        else:
-            self._pruning.avoid(self._master, solved.columns)
-
-    def _note(self, solved: Solved, master: float, transport: float, cutting: float) -> None:
-        self.solved = solved
+    def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
+        self.proposed = solved
         line = Iteration(
             len(self.history) + 1,
-            self._offset + self._clock.elapsed,
+            self.elapsed,
             self.bound,
-            solved.distance,
+            (solved or self.best).distance,
             self.best.distance,
             len(self.cuts),
             master,

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.benders.corrected import from_evaluation
-from handful.benders.cut import Cut
 from handful.benders.candidates import Candidates
+from handful.benders.cut import Cut
 from handful.benders.subproblem import Solved, Subproblem
 from handful.bundle import Bundle
 
@@ -39,20 +38,22 @@ def solve_relaxation(candidates: Candidates, start: Solved, solve: Subproblem) -
     clock = candidates.workers.clock
     until = clock.elapsed + _SHARE * clock.left
     best = start
-    first = candidates.evaluate(start.prices)
+    cut, first = candidates.evaluate(start.prices)
     bundle = Bundle(candidates.pool.masses, first, start.distance)
-    met = [first]
+    met = [cut]
+    values = [first.value]
     while len(met) < _PASSES and clock.elapsed < until:
         trial = bundle.propose()
         if bundle.predicted < _PRECISE * abs(best.distance):
             break
-        met.append(candidates.evaluate(trial))
-        if bundle.learn(met[-1]):
-            found = solve(candidates, candidates.columns(met[-1].chosen))
+        cut, evaluation = candidates.evaluate(trial)
+        met.append(cut)
+        values.append(evaluation.value)
+        if bundle.learn(evaluation):
+            found = solve(candidates, candidates.columns(evaluation.chosen))
             best = min(best, found, key=lambda solved: solved.distance)
-    met.sort(key=lambda evaluation: evaluation.value)
-    cuts = [from_evaluation(candidates, evaluation) for evaluation in met[-_KEPT:]]
-    return Opening(cuts, _core(candidates, bundle), best)
+    strongest = np.argsort(values, kind="stable")[-_KEPT:]
+    return Opening([met[number] for number in strongest], _core(candidates, bundle), best)
 
 
 def _core(candidates: Candidates, bundle: Bundle) -> Floats:

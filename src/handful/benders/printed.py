@@ -2,11 +2,13 @@ r"""Families of cuts as the paper prints them. They cut off optima, and are here
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.benders.cut import Cut
 from handful.benders.candidates import Candidates
+from handful.benders.cut import Cut
 from handful.benders.subproblem import Solved
 
 Floats = NDArray[np.float64]
@@ -23,10 +25,10 @@ def lower_bound(candidates: Candidates, solved: Solved) -> Cut:
 
 
 def triangle(candidates: Candidates, solved: Solved) -> Cut:
-    r"""Equation (5) as printed: :math:`\eta \ge \frac1B \sum_j \pi_j \min_{k \in \hat C, D_{jk} > 0} D_{jk} - W(\hat C)`.
+    r"""Equation (5) as printed: :math:`\eta \ge \frac1B \sum_j \pi_j \min_{k \in \hat C} D_{jk} - W(\hat C)`.
 
-    Not valid: a pick that both selections have costs 0, and here it is charged the distance to the next one. Nor is
-    the cost asked to be a metric.
+    The minimum is over those k with :math:`D_{jk} > 0`. Not valid: a pick that both selections have costs 0, and here
+    it is charged the distance to the next one. Nor is the cost asked to be a metric.
     """
     rows = np.concatenate([candidates.forced, candidates.open])
     costs = candidates.pool.distances(rows, solved.picks)
@@ -48,7 +50,7 @@ def sinkhorn(candidates: Candidates, solved: Solved) -> Cut:
     held = masses > 0
     gradient = np.empty(len(candidates.forced) + len(candidates.open))
 
-    def fill(block: slice, costs: NDArray[np.floating]) -> None:  # type: ignore[type-arg]
+    def fill(block: slice, costs: NDArray[np.floating[Any]]) -> None:
         terms = (solved.prices - costs)[:, held] / solved.temperature
         top = terms.max(axis=1)
         gradient[block] = -solved.temperature * (top + np.log(np.exp(terms - top[:, None]) @ masses[held]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ class Solved:
     """A selection, solved.
 
     ``columns`` are its open candidates, ``picks`` all rows of the pool in it. ``distance`` is its exact distance, or
-    that of a feasible plan where the subproblem is entropic. ``rows``, ``served_by`` (position in ``picks``) and ``mass``
-    list the plan; ``temperature`` is that of the entropic plan, else 0.
+    that of a feasible plan where the subproblem is entropic. ``rows``, ``served_by`` (position in ``picks``) and
+    ``mass`` list the plan; ``temperature`` is that of the entropic plan, else 0.
     """
 
     columns: Indices
@@ -42,6 +42,7 @@ class Solved:
     temperature: float = 0.0
 
 
+SUBPROBLEMS: Final = ("exact", "emd", "sinkhorn")
 Subproblem = Callable[[Candidates, Indices], Solved]
 
 
@@ -67,7 +68,8 @@ def by_emd(candidates: Candidates, columns: Indices) -> Solved:
     demand = np.full(len(picks), 1.0 / len(picks))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan, log = ot.emd(candidates.pool.masses, demand, np.ascontiguousarray(costs.T), numItermax=10_000_000, log=True)
+        columnwise = np.ascontiguousarray(costs.T)
+        plan, log = ot.emd(candidates.pool.masses, demand, columnwise, numItermax=10_000_000, log=True)
     prices = point_prices(costs, np.asarray(log["v"]))
     distance = float(log["cost"])
     dual = float(candidates.pool.masses @ prices + log["v"] @ demand)
@@ -86,14 +88,12 @@ def by_sinkhorn(candidates: Candidates, columns: Indices, regularisation: float)
     found = entropic(costs, candidates.pool.masses, regularisation)
     served_by, rows = np.nonzero(found.plan)
     distance = float((costs * found.plan).sum())
-    return Solved(columns, picks, distance, found.prices, rows, served_by, found.plan[served_by, rows], found.temperature)
+    mass = found.plan[served_by, rows]
+    return Solved(columns, picks, distance, found.prices, rows, served_by, mass, found.temperature)
 
 
 def subproblem(name: str, regularisation: float) -> Subproblem:
     """The subproblem of this name: "exact", "emd" or "sinkhorn"."""
     if name == "sinkhorn":
         return lambda candidates, columns: by_sinkhorn(candidates, columns, regularisation)
-    return SUBPROBLEMS[name]
-
-
-SUBPROBLEMS: Final[dict[str, Any]] = {"exact": by_kernel, "emd": by_emd, "sinkhorn": by_sinkhorn}
+    return by_emd if name == "emd" else by_kernel

@@ -20,8 +20,8 @@ class Iteration:
     """One iteration.
 
     ``elapsed`` seconds since the start, the highest ``master_bound`` so far, the ``transport_value`` of the selection
-    proposed, the ``incumbent`` (the least so far), the ``cuts`` in the master, and the seconds spent in it, in transport
-    and in making cuts.
+    proposed, the ``incumbent`` (the least so far), the ``cuts`` in the master, and the seconds spent in it, in
+    transport and in making cuts.
     """
 
     iteration: int

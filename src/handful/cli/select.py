@@ -1,11 +1,18 @@
 """`handful select`: pick, prove, show, write."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from handful.cli import options, values
 from handful.cli.inputs import Source, allowed, earlier
 from handful.cli.naming import naming
 from handful.cli.output import Output
 from handful.cli.progress import clock_time, live_line
 from handful.errors import HandfulError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -55,7 +62,6 @@ def select(
     size = None if memory is None else values.size(memory)
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
-        from handful.forecast import forecast
         from handful.metrics import Metric
         from handful.select import select as run
 
@@ -65,9 +71,7 @@ def select(
         table = source.read()
         before, rows = earlier(table, already), allowed(table, candidates, exclude)
         picks = budget if already_counts else budget + len(before)
-        points = table.points
-        ahead = forecast(points.shape, points.itemsize, metric, picks, len(points) if rows is None else len(rows), size)
-        line.say(f"Picking {ahead.sentence}.")
+        line.say(_what(table.points, metric, picks, rows, size))
         line.say(_until(share, seconds, rounds))
         selection = run(
             source.pool(table, metric, rows),
@@ -84,6 +88,14 @@ def select(
             progress=line,
         )
     output.deliver(selection, table.ids)
+
+
+def _what(points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, memory: int | None) -> str:
+    """What the run is about to do, and the memory it will take; refused where that does not fit."""
+    from handful.forecast import forecast
+
+    candidates = len(points) if rows is None else len(rows)
+    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, candidates, memory).sentence}."
 
 
 def _until(gap: float, seconds: float, rounds: int | None) -> str:

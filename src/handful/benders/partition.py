@@ -1,0 +1,174 @@
+"""Partitioning for large budgets (appendix E.5): random parts of the pool, solved apart, their picks joined."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handful.benders.options import Options
+from handful.benders.result import BendersResult
+from handful.errors import HandfulError
+from handful.order import ordered
+from handful.pool import Pool
+from handful.problem import PicksWeight, Problem
+from handful.proof import ROOT, Proof
+from handful.selection import Progress
+from handful.transport import transport
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its rows in the pool, which of them are earlier picks, and how many picks it gets in all."""
+
+    rows: Indices
+    forced: Indices
+    budget: int
+
+
+def parts_of(problem: Problem, count: int, seed: int) -> list[Part]:
+    """Random parts with about the same number of picks, and points in proportion to their picks.
+
+    Picks of all parts then stand for about the same mass, as they must in the whole pool.
+    """
+    if count > problem.new:
+        raise HandfulError(f"parts must be at most the number of new picks, {problem.new}; got {count}")
+    random = np.random.default_rng(seed)
+    budgets = np.diff(np.linspace(0, problem.budget, count + 1).round().astype(np.int64))
+    forced = np.array_split(random.permutation(problem.forced), count)
+    others = random.permutation(np.setdiff1d(np.arange(problem.pool.n), problem.forced))
+    ends = np.cumsum(budgets) * problem.pool.n / problem.budget
+    sizes = np.diff(np.concatenate([[0], ends]).round().astype(np.int64)) - [len(part) for part in forced]
+    cut = np.split(others, np.cumsum(sizes)[:-1])
+    parts = [
+        Part(np.sort(np.concatenate([mine, rest])), mine, int(budget))
+        for mine, rest, budget in zip(forced, cut, budgets, strict=True)
+    ]
+    for number, part in enumerate(parts):
+        free = len(np.intersect1d(np.setdiff1d(part.rows, part.forced), problem.pool.candidates))
+        if free < part.budget - len(part.forced) or part.budget <= len(part.forced):
+            raise HandfulError(
+                f"part {number + 1} of {count} has {free} free candidates and {len(part.forced)} earlier picks for "
+                f"{part.budget} picks in all: use fewer parts"
+            )
+    return parts
+
+
+def solve_parts(
+    problem: Problem,
+    options: Options,
+    picks_weight: PicksWeight,
+    seed: int,
+    threads: int | None,
+    memory: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> BendersResult:
+    """Solve every part, in as many processes as asked, and evaluate the joined picks on the whole pool.
+
+    The time limit is split over what runs one after the other. There is no bound on the whole.
+    """
+    if not isinstance(options.start, str):
+        raise HandfulError("start can't be given picks where the pool is cut into parts: name k-medoids or k-centers")
+    if not isinstance(picks_weight, str):
+        raise HandfulError('picks_weight can\'t be a range where the pool is cut into parts: use "uniform" or "free"')
+    parts = parts_of(problem, options.parts, seed)
+    rounds = -(-len(parts) // options.processes)
+    each = replace(options, parts=1, time_limit=options.time_limit / rounds)
+    jobs = [
+        (
+            _subpool(problem.pool, part),
+            part,
+            replace(each, checkpoint=_numbered(options.checkpoint, number)),
+            picks_weight,
+            seed,
+            memory if memory is None else memory // options.processes,
+            1 if options.processes > 1 else threads,
+        )
+        for number, part in enumerate(parts)
+    ]
+    results = []
+    for number, result in enumerate(_each(jobs, options.processes)):
+        results.append(result)
+        if progress:
+            phase = f"part {number + 1} of {len(parts)}, no certificate"
+            progress(Progress(result.seconds, result.distance, 0.0, phase))
+    return _joined(problem, options, parts, results)
+
+
+def _each(jobs: list[_Job], processes: int) -> Iterator[BendersResult]:
+    if processes == 1:
+        yield from map(_solve_part, jobs)
+        return
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield from executor.map(_solve_part, jobs)
+
+
+_Job = tuple[Pool, Part, Options, str, int, int | None, int | None]
+
+
+def _solve_part(job: _Job) -> BendersResult:
+    from handful.benders.solve import solve_whole
+
+    pool, part, options, picks_weight, seed, memory, threads = job
+    already = np.searchsorted(part.rows, part.forced)
+    problem = Problem.of(pool, part.budget, picks_weight, already, count_already=True)
+    return solve_whole(problem, options, seed, threads, memory, None)
+
+
+def _subpool(pool: Pool, part: Part) -> Pool:
+    rows = part.rows
+    points = pool.points[np.ix_(rows, rows)] if pool.metric.name == "precomputed" else pool.points[rows]
+    masses = pool.masses[rows]
+    return Pool(
+        points,
+        str(pool.metric),
+        masses=masses if masses.sum() > 0 else None,
+        candidates=np.flatnonzero(np.isin(rows, pool.candidates)),
+    )
+
+
+def _numbered(path: Path | None, number: int) -> Path | None:
+    return None if path is None else path.with_name(f"{path.name}.{number + 1}")
+
+
+def _joined(problem: Problem, options: Options, parts: list[Part], results: list[BendersResult]) -> BendersResult:
+    pool, shares, forced = problem.pool, problem.shares, len(problem.forced)
+    new = np.concatenate([part.rows[result.indices] for part, result in zip(parts, results, strict=True)])
+    picks = ordered(pool, shares, np.concatenate([problem.forced, new]), forced)
+    costs = pool.distances(picks)
+    plan = transport(costs, pool.masses, shares.low, shares.high)
+    proof = Proof()
+    proof.close(ROOT, np.zeros(pool.n))
+    rounds = -(-len(parts) // options.processes)
+    seconds = sum(result.seconds for result in results) * rounds / len(parts)
+    stopped = {result.status for result in results} & {"interrupted", "time", "iterations"}
+    return replace(
+        results[0],
+        indices=picks[forced:],
+        already=picks[:forced],
+        distance=plan.distance,
+        lower_bound=0.0,
+        masses=plan.shares(len(picks)),
+        plan=picks[plan.labels(costs)],
+        flow_rows=plan.rows,
+        flow_picks=plan.columns,
+        flow_masses=plan.mass,
+        proof=proof,
+        low=shares.low,
+        high=shares.high,
+        status=min(stopped, default="converged"),
+        seconds=seconds,
+        trace=(Progress(seconds, plan.distance, 0.0, "done, no certificate"),),
+        pool=pool,
+        valid_bound=False,
+        master_bound=0.0,
+        cut_prices=np.empty((0, pool.n)),
+        history=(),
+    )

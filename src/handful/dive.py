@@ -1,0 +1,27 @@
+"""Diving: from prices near the top of the bound to good picks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handful.bound import Field
+from handful.bundle import ascend
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_CERTAIN = 0.9  # share in the relaxed problem from which a candidate is taken as picked
+
+
+def dive(field: Field, prices: Floats, distance: float) -> Indices:
+    """Force in the candidates that the relaxed problem picks almost whole, or the one it picks most, and raise the
+    prices for the rest; until all picks are forced."""
+    while len(field.forced) < field.budget:
+        best, parts = ascend(field, prices, distance, np.inf)
+        order = np.argsort(-parts, kind="stable")
+        count = min(max(1, int((parts >= _CERTAIN).sum())), field.budget - len(field.forced))
+        taken = field.open[order[:count]]
+        field.restrict(np.append(field.forced, taken), np.setdiff1d(field.open, taken))
+        prices = best.prices
+    return field.candidates[field.forced]
