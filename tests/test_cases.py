@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from handful import cases, recheck
 from handful.certificate import Certificate
 from handful.files.runs import write_run
-from handful.select import select
-from handful.verify import Verdict, verify
+from handful.engine import select
+from handful.verification import Verdict, verify
 from small_selections import CASES, best, claim, in_cases
 
 

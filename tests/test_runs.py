@@ -17,7 +17,7 @@ import handful
 from handful.certificate import Certificate
 from handful.errors import HandfulError
 from handful.files.runs import save, write_run
-from handful.verify import verify
+from handful.verification import verify
 from small_selections import CASES, best
 
 

@@ -15,7 +15,7 @@ from handful import recheck
 from handful.certificate import Certificate
 from handful.files.runs import write_run
 from handful.pool import Pool
-from handful.verify import Verdict, verify
+from handful.verification import Verdict, verify
 from small_selections import CASES, best
 
 Changes = dict[str, Any]

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from handful.errors import HandfulError
     from handful.estimators import KMedoids, WassersteinSelector
     from handful.pool import Pool
-    from handful.select import select
+    from handful.engine import select
     from handful.selection import Progress, Selection
-    from handful.verify import verify
+    from handful.verification import verify
 
 _ROOMS = {
     "HandfulError": "errors",
@@ -22,8 +22,8 @@ _ROOMS = {
     "Progress": "selection",
     "Selection": "selection",
     "WassersteinSelector": "estimators",
-    "select": "select",
-    "verify": "verify",
+    "select": "engine",
+    "verify": "verification",
 }
 
 

@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from handful import picture
 from handful.pool import Pool
-from handful.select import select
+from handful.engine import select
 from handful.selection import Selection
 
 

@@ -24,7 +24,7 @@ def demo(
     with live_line(not quiet, "reading the digits") as line:
         from sklearn.datasets import load_digits
 
-        from handful.select import select
+        from handful.engine import select
 
         digits = load_digits()
         line.say(f"Picking {_BUDGET} of {len(digits.data):,} handwritten digits, for {_SECONDS:.0f} seconds at most.")

@@ -63,7 +63,7 @@ def select(
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.metrics import Metric
-        from handful.select import select as run
+        from handful.engine import select as run
 
         with naming("--metric"):
             Metric.parse(metric)

@@ -34,7 +34,7 @@ def verify(
     """
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.certificate import Certificate
-        from handful.verify import verify as check
+        from handful.verification import verify as check
 
         source = Source(pool, id_column, array, mass)
         table = source.read()
