@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from handful import cases, recheck
 from handful.certificate import Certificate
-from handful.files.runs import write_run
 from handful.engine import select
+from handful.files.runs import write_run
 from handful.verification import Verdict, verify
 from small_selections import CASES, best, claim, in_cases
 

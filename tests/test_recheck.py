@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import ot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,12 +51,29 @@ def test_costs_are_those_of_linear_programming(data: st.DataObject, n: int, equa
     assert recheck.cost(costs, masses, low, high) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_an_unproven_transport_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(0)
-    costs, masses = random.random((8, 60)), np.full(60, 1 / 60)
+@pytest.mark.parametrize(
+    ("doctored", "reason"),
+    [
+        ({}, "numItermax reached"),
+        ({"warning": "trouble"}, "trouble"),
+        ({"warning": None, "u": np.zeros(8)}, "its plan costs .*, its prices prove"),
+    ],
+)
+def test_an_unproven_transport_is_refused(
+    monkeypatch: pytest.MonkeyPatch, doctored: dict[str, Any], reason: str
+) -> None:
+    costs, masses, honest = np.random.default_rng(0).random((8, 60)), np.full(60, 1 / 60), ot.emd
     assert recheck.cost(costs, masses, 1 / 8, 1 / 8) < 0.3
-    monkeypatch.setattr(recheck, "_ITERATIONS", 3)
-    with pytest.raises(HandfulError, match="the cost of the picks can't be checked, as POT's emd found no optimum"):
+
+    def emd(*given: Any, **options: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        plan, log = honest(*given, **options)
+        return plan, log | doctored
+
+    monkeypatch.setattr(ot, "emd", emd)
+    if not doctored:
+        monkeypatch.setattr(recheck, "_ITERATIONS", 3)
+    refusal = "the cost of the picks can't be checked, as POT's emd found no optimum: "
+    with pytest.raises(HandfulError, match=refusal + reason):
         recheck.cost(costs, masses, 1 / 8, 1 / 8)
 
 
@@ -82,11 +103,24 @@ def test_the_margin_covers_rounding_and_stays_small() -> None:
     prices = random.random(3000) + 0.4
     bound, certain = proven(problem, prices)
     costs = problem.pool.distances(some)
-    values = sorted(knapsack(costs[j] - prices, problem.pool.masses, 1 / 7, 1 / 7) for j in range(len(some)))
-    assert bound == pytest.approx(prices.mean() + sum(values[:7]), rel=1e-12)
-    assert 0 < bound - certain < 1e-11
+    values = [knapsack(row - prices, problem.pool.masses, 1 / 7, 1 / 7) for row in costs]
+    chosen = np.argsort(values)[:7]
+    assert bound == pytest.approx(prices.mean() + np.take(values, chosen).sum(), rel=1e-12)
+    terms = np.sort(costs[chosen] - prices, axis=1)[:, :429]
+    sums = (terms[:, -1:] - terms).sum() / 3000
+    assert 3000 * 2.0**-53 * sums < bound - certain < 1e-11
     for shift in (1e3, 1e5, 1e7):
         moved, less = proven(problem, prices + shift)
         assert less <= bound
         assert abs(moved - bound) <= moved - less
         assert moved - less < 1e-11 * shift
+
+
+def test_masses_that_do_not_sum_to_one_widen_the_margin() -> None:
+    problem = Problem(np.random.default_rng(6).normal(size=(40, 3)), 2, 0.5, 0.5)
+    prices = np.full(40, 2.0)
+    certificate = replace(claim(problem, prices[None]), masses=np.full(40, (1 + 5e-10) / 40))
+    bound, certain = recheck.lower_bound(problem.pool, certificate, cases.parts(certificate), lambda done: None)
+    exact, _ = proven(problem, prices)
+    assert abs(bound - exact) < bound - certain
+    assert 1e-9 < bound - certain < 1e-8

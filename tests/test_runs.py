@@ -147,6 +147,7 @@ def rewrite_plan(folder: Path, **changes: np.ndarray) -> None:
     [
         ("not whole", lambda s: {"flow_masses": s.flow_masses * 0.999}, "does not bring the masses"),
         ("not whole", lambda s: {"flow_rows": s.flow_rows[::-1]}, "it costs|does not bring the masses"),
+        ("uniform", lambda s: {"flow_rows": s.picks[s.flow_picks]}, "does not bring the masses of the points"),
         ("uniform", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "it costs"),
         ("free", lambda s: {"flow_picks": (s.flow_picks + 1) % 3}, "does not bring the masses .* in their shares"),
         ("uniform", lambda s: {"flow_picks": s.flow_picks + 1}, "a point, a pick or a mass that can't be"),

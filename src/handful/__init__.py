@@ -8,10 +8,10 @@ __version__ = "0.1.0"
 __all__ = ["HandfulError", "KMedoids", "Pool", "Progress", "Selection", "WassersteinSelector", "select", "verify"]
 
 if TYPE_CHECKING:
+    from handful.engine import select
     from handful.errors import HandfulError
     from handful.estimators import KMedoids, WassersteinSelector
     from handful.pool import Pool
-    from handful.engine import select
     from handful.selection import Progress, Selection
     from handful.verification import verify
 

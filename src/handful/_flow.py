@@ -13,61 +13,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from handful._nearest import nearest as cheapest
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # What `mover[a, b]` says in place of a piece: scan again, or pick a has nothing to give.
 _STALE = -1
 _NONE = -2
-
-
-@njit(cache=True, nogil=True)
-def point_prices(costs: NDArray[np.floating[Any]], prices: Floats) -> Floats:
-    best = costs[0] - prices[0]
-    for b in range(1, len(prices)):
-        price = prices[b]
-        row = costs[b]
-        for i in range(len(best)):
-            best[i] = min(best[i], row[i] - price)
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _nearest(costs: NDArray[np.floating[Any]], prices: Floats) -> Ints:
-    best = costs[0] - prices[0]
-    nearest = np.zeros(len(best), np.int64)
-    for b in range(1, len(prices)):
-        price = prices[b]
-        row = costs[b]
-        for i in range(len(best)):
-            cost = row[i] - price
-            closer = cost < best[i]
-            nearest[i] = b if closer else nearest[i]
-            best[i] = cost if closer else best[i]
-    return nearest
-
-
-@njit(cache=True, nogil=True)
-def two_nearest(costs: NDArray[np.floating[Any]], prices: Floats) -> tuple[Ints, Ints, Floats]:
-    """For each point its cheapest pick, the next cheapest, and the difference of the two."""
-    best = costs[0] - prices[0]
-    other = np.full(len(best), np.inf)
-    nearest = np.zeros(len(best), np.int64)
-    second = np.zeros(len(best), np.int64)
-    for b in range(1, len(prices)):
-        price = prices[b]
-        row = costs[b]
-        for i in range(len(best)):
-            cost = row[i] - price
-            if cost < best[i]:
-                other[i] = best[i]
-                second[i] = nearest[i]
-                best[i] = cost
-                nearest[i] = b
-            elif cost < other[i]:
-                other[i] = cost
-                second[i] = b
-    return nearest, second, other - best
 
 
 # The pieces are kept in two ways at once: a doubly linked list per pick, and a singly linked list per point.
@@ -278,7 +231,7 @@ def solve(
     first = np.full(picks, -1, np.int64)
     head = np.arange(points)
     excess = np.zeros(picks + 1, np.int64)
-    nearest = _nearest(costs, start)
+    nearest = cheapest(costs, start)
     for i in range(points - 1, -1, -1):
         point[i] = i
         units[i] = masses[i]

@@ -95,7 +95,7 @@ class Ascent:
         assert self.bundle is not None
         centre, value = self.bundle.prices, self.bundle.value
         self._active = self._spread(self._values, groups)
-        active = self.field.part(np.searchsorted(self.field.candidates[self.field.open], self._active) + len(self.field.forced))
+        active = self.field.part(np.flatnonzero(np.isin(self.field.candidates, self._active)))
         for _ in range(steps):
             trial = active.evaluate(self.bundle.propose())
             if self.bundle.predicted < _TOLERANCE * distance:
@@ -113,7 +113,7 @@ class Ascent:
     def _spread(self, values: Floats, groups: Indices) -> Indices:
         """Open candidates for the active set."""
         candidates = self.field.candidates[self.field.open]
-        room = min(len(candidates), max(8 * self.budget, min(3000, self._cells // self.pool.n)))
+        room = min(len(candidates), max(8 * self.budget, self._cells // self.pool.n))
         if room == len(candidates):
             return candidates
         at_random = room // 4 if self._rounds < 2 else room // 20

@@ -44,8 +44,8 @@ class Evaluation:
 class Field:
     """A set of candidates over which the bound is evaluated.
 
-    ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and those
-    of which the cheapest are counted. `restrict` leaves candidates out or forces others, for good or for a while.
+    ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and
+    those of which the cheapest are counted. `restrict` leaves candidates out or forces others in.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Field:
         self.open = np.arange(len(forced), len(self.candidates))
         self._workers = workers
         self._dtype = dtype
+        self._rounding = pool.rounding(dtype)
         self._no_costs = np.zeros((1, pool.n), dtype)
         self._block = max(1, min(256, 4_000_000 // pool.n))
         # Of every candidate: a bound below its value, its threshold, and how far off that may be.
@@ -146,9 +147,10 @@ class Field:
         An error of e in every distance changes any plan's cost by at most e, as the pool's mass is 1; a sum of n
         terms in double precision is off by at most n u times the sum of their magnitudes.
         """
-        terms = float(np.abs(evaluation.prices).max()) + self.budget * float(np.abs(evaluation.open_values).max(initial=0))
+        largest = float(np.abs(evaluation.open_values).max(initial=0))
+        terms = float(np.abs(evaluation.prices).max()) + self.budget * largest
         sums = 4 * (self.pool.n + self.budget) * 2.0**-53 * (terms + abs(evaluation.value))
-        return evaluation.value - self.pool.rounding(self._dtype) - sums
+        return evaluation.value - self._rounding - sums
 
     def survivors(self, evaluation: Evaluation, distance: float) -> Indices:
         """The open positions that may still be in picks better than ``distance``.
@@ -169,9 +171,10 @@ class Field:
             masses = self.pool.masses
             mean = float(masses @ change)
             self._thresholds -= mean
-            self._widths += 3 * float(np.sqrt(masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+            self._widths += float(np.sqrt(masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
             # A value falls by no more than the change weighs in any share: the least value of costs 0 at this change.
-            least, _ = lifted.values(self._no_costs, _FIRST, change, masses, self.shares, np.zeros(1), np.array([np.inf]))
+            nothing = self._no_costs
+            least, _ = lifted.values(nothing, _FIRST, change, masses, self.shares, np.zeros(1), np.full(1, np.inf))
             self._floors += least[0] - 1e-13 * float(np.abs(change).max())
         self._last = prices
 

@@ -14,10 +14,9 @@ from handful.bound import Field
 from handful.clock import Clock, Stopped
 from handful.dive import dive
 from handful.forecast import Forecast, forecast
-from handful.lifted import Shares
 from handful.order import ordered
 from handful.pool import Pool, as_pool
-from handful.problem import Problem, PicksWeight
+from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT
 from handful.search import Found, Search
 from handful.selection import Progress, Selection, relative_gap

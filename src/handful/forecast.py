@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handful.errors import HandfulError
 
 _BASE = 350_000_000  # Python, the libraries and their compiled code
-_ACTIVE = 3_000  # candidates whose distances to all points are kept, where not all are
+_ACTIVE = 1_500  # candidates whose distances to all points are kept, where not all are
 _ALL = 200_000_000  # distances that are kept whole without asking how many candidates they belong to
 _VECTORS = 100  # vectors of one number per point that bound and proof hold
 _BLOCKS = 100_000_000  # blocks being computed, on all threads
@@ -32,7 +32,7 @@ class Forecast:
 def forecast(
     shape: tuple[int, int], itemsize: int, metric: str, picks: int, candidates: int, memory: int | None = None
 ) -> Forecast:
-    """Plan the memory of a run; raise where it does not fit ``memory`` bytes (default: 4 GB, or 3/4 of what is free)."""
+    """Plan the memory of a run; raise where it does not fit ``memory`` bytes (default: `default_limit`)."""
     points, dimension = shape
     limit = memory if memory is not None else default_limit()
     coordinates = 0 if metric == "precomputed" else points * dimension * (8 + 4)
@@ -43,8 +43,8 @@ def forecast(
     if cells < points * min(candidates, 4 * picks):
         needed = least + 6 * points * min(candidates, 4 * picks)
         raise HandfulError(
-            f"{points:,} points of {dimension} numbers and {picks} picks need at least {size(needed)}, but the limit is "
-            f"{size(limit)}: raise it with --memory, or give fewer points (a random sample of the pool will do)"
+            f"{points:,} points of {dimension} numbers and {picks} picks need at least {size(needed)}, but the limit "
+            f"is {size(limit)}: raise it with --memory, or give fewer points (a random sample of the pool will do)"
         )
     total = least + 4 * cells
     kept = "all distances" if cells >= points * candidates else f"the distances of {cells // points:,} candidates"

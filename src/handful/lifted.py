@@ -44,14 +44,14 @@ def values(
 
     ``thresholds`` and ``widths`` say where the new thresholds are expected; they change the time, not the result.
     """
-    return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)  # type: ignore[no-any-return]
+    return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)
 
 
 def served(
     costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats
 ) -> Floats:
     """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
-    return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)  # type: ignore[no-any-return]
+    return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)
 
 
 @njit(cache=True, nogil=True)
@@ -172,10 +172,13 @@ def _values(
     weights = np.empty(len(prices) + 1)
     for k in range(len(rows)):
         row = costs[rows[k]]
-        lower, upper = thresholds[k] - widths[k], thresholds[k] + widths[k]
-        if widths[k] == np.inf:
+        value, threshold, done = 0.0, 0.0, False
+        if widths[k] < np.inf:
+            lower, upper = thresholds[k] - widths[k], thresholds[k] + widths[k]
+            value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
+        if not done:
             lower, upper = _window(row, prices, low, high)
-        value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
+            value, threshold, done = _value(row, prices, masses, low, high, lower, upper, terms, weights)
         if not done:
             value, threshold, done = _value(row, prices, masses, low, high, -np.inf, np.inf, terms, weights)
         found[k] = value

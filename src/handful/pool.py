@@ -183,11 +183,11 @@ def _blocks(points: Floats) -> Iterator[Floats]:
 
 
 def _unit(block: Floats, cosine: bool) -> NDArray[np.float64]:
-    block = block.astype(np.float64)
+    points = block.astype(np.float64)
     if cosine:
-        block /= np.abs(block).max(axis=1, keepdims=True)  # so that the norm can neither overflow nor vanish
-        block /= np.linalg.norm(block, axis=1, keepdims=True)
-    return block
+        points /= np.abs(points).max(axis=1, keepdims=True)  # so that the norm can neither overflow nor vanish
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    return points
 
 
 def _checked_points(points: ArrayLike, metric: Metric) -> Floats:
@@ -214,11 +214,12 @@ def _check_rows(block: Floats, start: int, metric: Metric) -> None:
         _refuse((block < 0).any(axis=1), start, "negative costs: a cost must be 0 or more")
 
 
-def _refuse(bad: NDArray[np.bool_], start: int, why: str) -> None:
+def _refuse(bad: ArrayLike, start: int, why: str) -> None:
     rows = np.flatnonzero(bad) + start
     if len(rows):
         some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-        raise HandfulError(f"row{'s' if len(rows) > 1 else ''} {some} (counted from 0) hold{'s' * (len(rows) == 1)} {why}")
+        subject = f"row {some} (counted from 0) holds" if len(rows) == 1 else f"rows {some} (counted from 0) hold"
+        raise HandfulError(f"{subject} {why}")
 
 
 def _checked_masses(masses: ArrayLike | None, n: int) -> NDArray[np.float64]:

@@ -70,7 +70,7 @@ def mass_range(picks_weight: PicksWeight, picks: int) -> Shares:
         raise HandfulError(f"a mass range must have 0 <= low <= high; got {low:g} to {high:g}")
     if low * picks > 1 + 1e-12 or high * picks < 1 - 1e-12:
         raise HandfulError(
-            f"{picks} picks of mass {low:g} to {high:g} carry {low * picks:g} to {high * picks:g} in all, but the pool's "
-            f"mass is 1: low must be at most 1/{picks} and high at least 1/{picks}"
+            f"{picks} picks of mass {low:g} to {high:g} carry {low * picks:g} to {high * picks:g} in all, but the "
+            f"pool's mass is 1: low must be at most 1/{picks} and high at least 1/{picks}"
         )
     return Shares(low, min(high, 1.0))

@@ -95,7 +95,9 @@ class Search:
         hinted = hints is not None and random.random() < 0.5
         nearest = self._costs(picks).min(axis=0) if len(picks) else np.ones(len(self.rows))
         for _ in range(count):
-            chances = np.where(np.isin(self.candidates, picks), 0.0, hints) if hinted else np.zeros(1)
+            chances = np.zeros(1)
+            if hinted and hints is not None:
+                chances = np.where(np.isin(self.candidates, picks), 0.0, hints)
             if chances.sum() > 0:
                 added = int(random.choice(self.candidates, p=chances / chances.sum()))
             else:

@@ -24,6 +24,16 @@ _OPTIONS = {
     "primal_feasibility_tolerance": TOLERANCE,
     "dual_feasibility_tolerance": TOLERANCE,
 }
+# With few candidates left the dual bound is all that is missing, and searching for better selections is lost time:
+# without it a solve takes a third.
+_FEW = 200
+_NO_SEARCH = {
+    "mip_heuristic_effort": 0.0,
+    "mip_detect_symmetry": False,
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+}
 
 
 class HighsMaster:
@@ -34,9 +44,9 @@ class HighsMaster:
         self._scale = scale
         self._stop: Callable[[], bool] = lambda: False
         self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in _OPTIONS.items():
-            self._model.setOptionValue(name, value)
+        self._set(_OPTIONS)
         self._model.passModel(_empty(count, free))
+        self._left = count
         self._model.cbMipInterrupt += self._on_interrupt
 
     def add(self, cut: Cut) -> None:
@@ -49,6 +59,7 @@ class HighsMaster:
         """Fix these candidates at 0, for good."""
         zeros = np.zeros(len(columns))
         self._model.changeColsBounds(len(columns), columns.astype(np.int32), zeros, zeros)
+        self._left -= len(columns)
 
     def overlap(self, columns: Indices, least: float, most: float) -> int:
         """Ask that between ``least`` and ``most`` of these candidates are picked."""
@@ -62,8 +73,9 @@ class HighsMaster:
     def solve(self, seconds: float, gap: float, start: Indices, value: float, stop: Callable[[], bool]) -> Answer:
         """Solve to a relative ``gap`` or for ``seconds``; ``stop`` ends it early."""
         self._stop = stop
-        self._model.setOptionValue("time_limit", max(seconds, 0.01))
-        self._model.setOptionValue("mip_rel_gap", gap)
+        self._set({"time_limit": max(seconds, 0.01), "mip_rel_gap": gap})
+        if self._left <= _FEW:
+            self._set(_NO_SEARCH)
         self._model.setSolution(self._solution(start, value))
         self._model.run()
         status = self._model.getModelStatus()
@@ -77,6 +89,11 @@ class HighsMaster:
             return Answer(None, bound)
         picked = np.array(self._model.getSolution().col_value)[: self._count]
         return Answer(np.flatnonzero(picked > 0.5), bound)
+
+    def _set(self, options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            if self._model.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+                raise HandfulError(f"this version of HiGHS does not know the option {name}: update highspy")
 
     def _solution(self, columns: Indices, value: float) -> Any:
         values = np.zeros(self._count + 1)

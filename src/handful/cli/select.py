@@ -62,8 +62,8 @@ def select(
     size = None if memory is None else values.size(memory)
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
-        from handful.metrics import Metric
         from handful.engine import select as run
+        from handful.metrics import Metric
 
         with naming("--metric"):
             Metric.parse(metric)

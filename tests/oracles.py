@@ -1,0 +1,196 @@
+"""What the engine is compared with: other people's solvers, and slow code that does what the formula says."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import ot
+from numpy.typing import NDArray
+
+from handful import Pool, Selection
+from handful.blocks import Workers, workers
+from handful.clock import Clock
+from handful.lifted import Shares
+from handful.proof import NONE, ROOT
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@contextmanager
+def crew(threads: int = 1) -> Iterator[Workers]:
+    """Threads under a clock that never runs out."""
+    with workers(threads, Clock(np.inf)) as team:
+        yield team
+
+
+def emd_cost(costs: NDArray[Any], masses: Floats, low: float, high: float) -> float:
+    """Optimum of the transport of points to picks (rows of ``costs``), by POT's network simplex.
+
+    A range becomes a balanced problem with two columns per pick, of capacity l and h - l, and one more row for the
+    capacity that stays idle, which may only be of the second kind.
+    """
+    costs = np.asarray(costs, np.float64)
+    picks = len(costs)
+    if low <= 0 and high >= 1:
+        return float(masses @ costs.min(axis=0))
+    if np.isclose(low * picks, 1, rtol=1e-13) or np.isclose(high * picks, 1, rtol=1e-13):
+        return _emd(masses, np.full(picks, 1 / picks), costs.T)
+    never = 10 * float(costs.max())
+    idle = np.concatenate([np.full(picks, never), np.zeros(picks)])
+    rows = np.vstack([np.tile(costs.T, 2), idle])
+    columns = np.repeat([low, high - low], picks)
+    return _emd(np.append(masses, columns.sum() - 1), columns, rows)
+
+
+def _emd(rows: Floats, columns: Floats, costs: Floats) -> float:
+    # POT wants equal sums to the last digit that it looks at, and takes differences of 1e-15 or so for none.
+    columns = columns * (rows.sum() / columns.sum())
+    scaled = np.ascontiguousarray(costs) / (float(costs.max()) or 1.0)
+    flow, log = ot.emd(rows, columns, scaled, numItermax=10_000_000, log=True)
+    assert log["warning"] is None
+    return float((flow * costs).sum())
+
+
+def knapsack(terms: Floats, masses: Floats, low: float, high: float) -> tuple[float, Floats]:
+    """The lifted value and the mass taken of every term: cheapest first up to ``low``, on to ``high`` while negative."""
+    taken = np.zeros(len(terms))
+    total = 0.0
+    for i in np.argsort(terms, kind="stable"):
+        most = high if terms[i] < 0 else low
+        taken[i] = min(masses[i], max(0.0, most - total))
+        total += taken[i]
+    return float(taken @ terms), taken
+
+
+def lifted_values(costs: NDArray[Any], prices: Floats, masses: Floats, low: float, high: float) -> Floats:
+    """`knapsack` for every row of ``costs``, sorted and accumulated."""
+    terms = np.asarray(costs, np.float64) - prices
+    order = np.argsort(terms, axis=1)
+    terms = np.take_along_axis(terms, order, axis=1)
+    before = np.cumsum(masses[order], axis=1) - masses[order]
+    taken = np.clip(np.where(terms < 0, high, low) - before, 0, masses[order])
+    return np.asarray((taken * terms).sum(axis=1))
+
+
+def lower_bound(values: Floats, prices: Floats, masses: Floats, inside: Indices, others: Indices, picks: int) -> float:
+    """L(u): the values of ``inside`` and the least of ``others``, up to so many picks."""
+    cheapest = np.sort(values[others])[: picks - len(inside)]
+    return float(masses @ prices + values[inside].sum() + cheapest.sum())
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A problem small enough to look at every selection."""
+
+    points: NDArray[Any]
+    budget: int
+    metric: str = "cosine"
+    picks_weight: str | tuple[float, float] = "uniform"
+    masses: Floats | None = None
+    candidates: tuple[int, ...] | None = None
+    already: tuple[int, ...] = ()
+    count_already: bool = False
+
+    @property
+    def pool(self) -> Pool:
+        return Pool(self.points, self.metric, masses=self.masses, candidates=self.candidates)
+
+    @property
+    def picks(self) -> int:
+        """All picks of the plan, earlier ones too."""
+        return self.budget + (0 if self.count_already else len(self.already))
+
+    @property
+    def shares(self) -> Shares:
+        if isinstance(self.picks_weight, tuple):
+            return Shares(*self.picks_weight)
+        return Shares(0.0, 1.0) if self.picks_weight == "free" else Shares(1 / self.picks, 1 / self.picks)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of ``select`` beside pool and budget."""
+        return {"picks_weight": self.picks_weight, "already": self.already, "count_already": self.count_already}
+
+    def selections(self) -> Iterator[tuple[int, ...]]:
+        """Every feasible set of picks, earlier ones first."""
+        free = np.setdiff1d(self.pool.candidates, self.already).tolist()
+        for new in itertools.combinations(free, self.picks - len(self.already)):
+            yield (*self.already, *new)
+
+    def costs(self) -> dict[tuple[int, ...], float]:
+        """The transport cost of every feasible set of picks."""
+        pool = self.pool
+        all_costs = pool.distances(np.arange(pool.n))
+        return {
+            picks: emd_cost(all_costs[list(picks)], pool.masses, self.shares.low, self.shares.high)
+            for picks in self.selections()
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """Selections with all of ``inside`` (and one of ``some``, if given), the rest from ``others``, and their bound."""
+
+    inside: frozenset[int]
+    others: frozenset[int]
+    some: frozenset[int] | None
+    bound: float
+
+    def covers(self, picks: tuple[int, ...]) -> bool:
+        chosen = frozenset(picks)
+        fits = self.inside <= chosen <= self.inside | self.others
+        return fits and (self.some is None or bool(chosen & self.some))
+
+
+def proof_parts(selection: Selection) -> list[Part]:
+    """Walk the proof case by case; the bound of each part is computed over all of its candidates, by sorting."""
+    pool, proof = selection.pool, selection.proof
+    masses, picks = pool.masses, len(selection.picks)
+    costs = pool.distances(np.arange(pool.n))
+    values = [lifted_values(costs, prices, masses, selection.low, selection.high) for prices in proof.prices]
+
+    def bound(vector: int, inside: list[int], others: list[int]) -> float:
+        rows = np.array(inside, np.int64), np.array(others, np.int64)
+        return lower_bound(values[vector], proof.prices[vector], masses, *rows, picks)
+
+    parts: list[Part] = []
+
+    def walk(case: int, inside: list[int], others: list[int]) -> None:
+        for candidate, vector in [(j, vector) for number, j, vector in proof.discarded if number == case]:
+            assert candidate in others
+            rest = [j for j in others if j != candidate]
+            if 0 < picks - len(inside) <= len(others):
+                least = bound(vector, [*inside, candidate], rest)
+                parts.append(Part(frozenset(inside), frozenset(others), frozenset([candidate]), least))
+            others = rest
+        halves = [number for number, parent in enumerate(proof.parents) if parent == case]
+        if not halves:
+            if 0 <= picks - len(inside) <= len(others):
+                parts.append(
+                    Part(frozenset(inside), frozenset(others), None, bound(proof.closing[case], inside, others))
+                )
+            return
+        assert sorted(proof.included[half] for half in halves) == [False, True]
+        assert len({proof.branches[half] for half in halves}) == 1
+        branch = proof.branches[halves[0]]
+        assert branch in others
+        for half in halves:
+            walk(half, [*inside, branch] if proof.included[half] else inside, [j for j in others if j != branch])
+
+    assert proof.parents[ROOT] == NONE
+    already = selection.already.tolist()
+    walk(ROOT, already, np.setdiff1d(pool.candidates, already).tolist())
+    return parts
+
+
+def proven(selection: Selection) -> float:
+    """What the proof of a selection proves: the least bound of any part."""
+    return min(part.bound for part in proof_parts(selection))
+
+
