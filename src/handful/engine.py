@@ -30,6 +30,7 @@ OPTIMAL = 1e-6  # relative gap at which picks are called optimal
 _SAMPLE = 5_000  # points on which the search starts where there are more
 _PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
 _NEAR = 0.1  # the same share, below which the prices are good enough to dive by
+_DIVE = 3  # rounds from one dive to the next
 _SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
 _SPLITS = 12  # cases split in a round
@@ -144,14 +145,12 @@ class _Run:
         done = 0
         while True:
             if self.tree:
-                phase = "closing"
                 self._split()
             else:
-                phase = "raising the bound"
-                self._raise()
-            self._report(phase)
-            self._look()
+                self._raise(done)
             self._report("searching")
+            self._look()
+            self._report("closing the gap" if self.tree else "raising the bound")
             done += 1
             current = relative_gap(self.best.distance, self.lower_bound)
             if current <= OPTIMAL:
@@ -162,7 +161,8 @@ class _Run:
                 return "iterations"
             if not self.tree and self.ascent.promised < _PROMISE * current:
                 self._plant()
-            if self.ascent.converged and self.failures >= _PATIENCE and (not self.tree or self.tree.finished):
+            stuck = self.tree.finished if self.tree else self.ascent.converged
+            if stuck and self.failures >= _PATIENCE:
                 return "converged"
 
     def _first(self) -> Found:
@@ -186,17 +186,17 @@ class _Run:
                     found = sample.perturb(start, random)
                     start = found if found.distance < start.distance else start
         self._offer(self.search.alternate(start.picks, start.pick_prices))
-        self._report("searching")
+        self._report("raising the bound")
 
-    def _raise(self) -> None:
+    def _raise(self, round: int) -> None:
         costs = self.pool.distances(self.best.picks)
         start = point_prices(costs, self.best.pick_prices)
         groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
-        steps = _STEPS
-        self.ascent.round(steps, start, self.best.distance, groups)
+        self.ascent.round(_STEPS, start, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
-        if self.failures and self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound):
+        near = self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound)
+        if near and round % _DIVE == 0:
             self._dive()
 
     def _dive(self) -> None:

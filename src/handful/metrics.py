@@ -25,6 +25,7 @@ _PARAMETERS: Final = {"rbf": "SIGMA", "ball": "RADIUS"}
 # Below this share of the squared norms a squared distance from the matrix product has lost too many digits to
 # cancellation, and is computed again from the coordinates.
 _CANCELLED: Final = 1e-3
+_DIRECT: Final = 8  # coordinates up to which all distances are computed from them, which is as fast and more exact
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,10 @@ class Metric:
         """Costs between prepared points ``x`` (rows of the result) and ``y`` (columns), in their own precision."""
         if self.name == "manhattan":
             return _manhattan(x, y)
-        costs = x @ y.T
-        _finish(costs, x, y, x_norms, y_norms, _CODES[self.name], 0.0 if math.isnan(self.parameter) else self.parameter)
+        direct = x.shape[1] <= _DIRECT
+        costs = np.zeros((len(x), len(y)), x.dtype) if direct else x @ y.T
+        parameter = 0.0 if math.isnan(self.parameter) else self.parameter
+        _finish(costs, x, y, x_norms, y_norms, math.inf if direct else _CANCELLED, _CODES[self.name], parameter)
         return costs
 
     def rounding(self, dtype: type[np.floating[Any]], dimension: int, largest_norm: float, raw_norm: float) -> float:
@@ -93,7 +96,8 @@ class Metric:
         if self.name == "rbf":
             return square / (2 * self.parameter**2) + 4 * unit
         if self.name == "euclidean":
-            return (dimension + 16) * unit * math.sqrt(2 / _CANCELLED) * largest_norm + 2 * moved
+            worst = 2 if dimension <= _DIRECT else math.sqrt(2 / _CANCELLED)
+            return (dimension + 16) * unit * worst * largest_norm + 2 * moved
         if self.name == "manhattan":
             return 2 * math.sqrt(dimension) * ((dimension + 16) * unit * largest_norm + moved)
         return 0.0 if self.name == "ball" else math.inf
@@ -109,10 +113,12 @@ def _square(x: Block, y: Block) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _finish(costs: Block, x: Block, y: Block, x_norms: Block, y_norms: Block, code: int, parameter: float) -> None:
+def _finish(
+    costs: Block, x: Block, y: Block, x_norms: Block, y_norms: Block, cancelled: float, code: int, parameter: float
+) -> None:
     """Turn inner products into costs, in place."""
     zero = costs.dtype.type(0)
-    cancelled = costs.dtype.type(_CANCELLED)
+    limit = costs.dtype.type(cancelled)
     for i in range(costs.shape[0]):
         row = costs[i]
         norm = x_norms[i]
@@ -120,11 +126,11 @@ def _finish(costs: Block, x: Block, y: Block, x_norms: Block, y_norms: Block, co
         for j in range(row.shape[0]):
             total = norm + y_norms[j]
             square = total - row[j] - row[j]
-            suspect += square < cancelled * total
+            suspect += square < limit * total
             row[j] = square
         if suspect:
             for j in range(row.shape[0]):
-                if row[j] < cancelled * (norm + y_norms[j]):
+                if row[j] < limit * (norm + y_norms[j]):
                     row[j] = max(zero, costs.dtype.type(_square(x[i], y[j])))
         if code == 1:
             for j in range(row.shape[0]):

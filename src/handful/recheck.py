@@ -56,7 +56,7 @@ def cost(costs: Floats, masses: Floats, low: float, high: float) -> float:
 
 def cost_with_shares(costs: Floats, masses: Floats, shares: Floats) -> float:
     """Least cost at which the rows carry exactly ``shares``, believed only if POT's own prices prove it."""
-    import ot  # type: ignore[import-untyped]
+    import ot
 
     shares = shares * (masses.sum() / shares.sum())
     rows, columns = shares > 0, masses > 0

@@ -86,7 +86,7 @@ def transport(
     picks, points = costs.shape
     free = low <= 0 and high >= 1
     prices = np.zeros(picks) if start is None or free else start.astype(np.float64)
-    if not free:
+    if start is None and not free:
         for size in _sample_sizes(picks, points):
             # A fixed seed: the sample only decides where the exact solve starts.
             rows = np.sort(np.random.default_rng(0).choice(points, size, replace=False))

@@ -18,9 +18,9 @@ from handful.bundle import Bundle
 
 Floats = NDArray[np.float64]
 
-_PASSES = 80
+_PASSES = 150
 _KEPT = 40  # cuts handed to the master, those that bound best
-_PRECISE = 2e-4  # relative gain below which the relaxation counts as solved
+_PRECISE = 1e-4  # relative gain below which the relaxation counts as solved
 _SHARE = 0.25  # of the time that is left, at most
 
 
