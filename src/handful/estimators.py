@@ -53,7 +53,7 @@ class _Selecting(BaseEstimator):  # type: ignore[misc]
         random = self.random_state
         seed = random if isinstance(random, int | np.integer) else check_random_state(random).randint(2**31 - 1)
         return select(
-            points,
+            _with_directions(points, self.metric),
             int(count),
             metric=self.metric,
             picks_weight=picks_weight,
@@ -71,10 +71,11 @@ class WassersteinSelector(_Selecting):
 
     Parameters
     ----------
-    budget : int, default=10
+    budget : int, default=8
         How many samples to pick.
     metric : str, default="cosine"
-        As for `handful.select`; with ``"precomputed"``, ``X[i, j]`` is the cost of sample i served by sample j.
+        As for `handful.select`, but a row of zeros, which has no cosine, is at cost 1 from all rows that do; with
+        ``"precomputed"``, ``X[i, j]`` is the cost of sample i served by sample j.
     picks_weight : "uniform", "free" or (low, high), default="uniform"
         Mass that a pick carries: all the same, whatever is best (k-medoids), or between low and high.
     gap : float, default=0.01
@@ -110,7 +111,7 @@ class WassersteinSelector(_Selecting):
 
     def __init__(
         self,
-        budget: int = 10,
+        budget: int = 8,
         *,
         metric: str = "cosine",
         picks_weight: PicksWeight = "uniform",
@@ -224,13 +225,21 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _costs(self, points: Floats) -> NDArray[np.float64]:
         if self.cluster_centers_ is None:
             return np.ascontiguousarray(points[:, self.medoid_indices_].T, np.float64)
-        both = Pool(np.concatenate([points, self.cluster_centers_]), self.metric)
+        both = Pool(_with_directions(np.concatenate([points, self.cluster_centers_]), self.metric), self.metric)
         costs: NDArray[np.float64] = both.distances(np.arange(len(points), both.n), slice(len(points)))
         return costs
 
     @property
     def _n_features_out(self) -> int:
         return len(self.medoid_indices_)
+
+
+def _with_directions(points: Floats, metric: str) -> Floats:
+    """Under cosine, give rows of zeros a direction that no other row has: cost 1 to all others, as in scikit-learn."""
+    zeros = ~points.any(axis=1)
+    if metric != "cosine" or not zeros.any():
+        return points
+    return np.column_stack([points, zeros.astype(points.dtype)])
 
 
 def _checked_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:

@@ -202,7 +202,7 @@ def test_too_little_memory_is_one_sentence(run: Run, folder: Path, monkeypatch: 
     def none_left(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(import_module("handful.select"), "select", none_left)
+    monkeypatch.setattr(import_module("handful.engine"), "select", none_left)
     done = run("select", "pool.npy", "-b", 3, "-o", "run")
     assert done.exit_code == 2
     assert done.stderr.startswith("error: the memory of this machine is used up; set --memory lower")
