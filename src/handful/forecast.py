@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from handful.errors import HandfulError
 
-_BASE = 350_000_000  # Python, the libraries and their compiled code
+_BASE = 450_000_000  # Python, the libraries and their compiled code
 _ACTIVE = 1_500  # candidates whose distances to all points are kept, where not all are
 _ALL = 200_000_000  # distances that are kept whole without asking how many candidates they belong to
 _VECTORS = 100  # vectors of one number per point that bound and proof hold
-_BLOCKS = 100_000_000  # blocks being computed, on all threads
+_BLOCKS = 200_000_000  # blocks being computed, on all threads
 
 
 @dataclass(frozen=True)

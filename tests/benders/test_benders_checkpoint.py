@@ -16,7 +16,7 @@ RUN = """
 import sys
 from sklearn.datasets import load_digits
 from handful import benders
-benders.solve(load_digits().data[:200], 6, checkpoint=sys.argv[1], preset=sys.argv[2], threads=1, time_limit=300,
+benders.solve(load_digits().data[:200], 4, checkpoint=sys.argv[1], preset=sys.argv[2], threads=1, time_limit=300,
               progress=lambda line: print(line.phase, flush=True))
 """
 
@@ -31,8 +31,8 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, preset):
     process.stdout.close()
     assert lines[-1].startswith("iteration 4")
     options = {"preset": preset, "threads": 1, "iterations": None if preset == "certified" else 12}
-    resumed = benders.solve(DIGITS, 6, checkpoint=path, time_limit=300, **options)
-    whole = benders.solve(DIGITS, 6, time_limit=300, **options)
+    resumed = benders.solve(DIGITS, 4, checkpoint=path, time_limit=300, **options)
+    whole = benders.solve(DIGITS, 4, time_limit=300, **options)
     assert [line.iteration for line in resumed.history] == list(range(1, len(resumed.history) + 1))
     assert [line.transport_value for line in resumed.history[:4]] == [line.transport_value for line in whole.history[:4]]
     assert resumed.valid_bound == whole.valid_bound
@@ -46,7 +46,7 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, preset):
 @pytest.fixture
 def half_way(tmp_path):
     path = tmp_path / "half"
-    first = benders.solve(DIGITS, 6, checkpoint=path, iterations=3, threads=1)
+    first = benders.solve(DIGITS, 4, checkpoint=path, iterations=3, threads=1)
     assert first.status == "iterations"
     return path, first
 
@@ -55,7 +55,7 @@ def test_a_record_cut_short_is_dropped(half_way):
     path, first = half_way
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    resumed = benders.solve(DIGITS, 6, checkpoint=path, iterations=3, threads=1)
+    resumed = benders.solve(DIGITS, 4, checkpoint=path, iterations=3, threads=1)
     assert [line.transport_value for line in resumed.history[:2]] == [line.transport_value for line in first.history[:2]]
     assert len(resumed.history) == 3
     assert resumed.distance <= first.distance
@@ -64,7 +64,7 @@ def test_a_record_cut_short_is_dropped(half_way):
 def test_time_already_spent_counts(half_way):
     path, first = half_way
     began = time.monotonic()
-    resumed = benders.solve(DIGITS, 6, checkpoint=path, time_limit=first.seconds / 2, threads=1)
+    resumed = benders.solve(DIGITS, 4, checkpoint=path, time_limit=first.seconds / 2, threads=1)
     assert resumed.status == "time"
     assert time.monotonic() - began < 3
     assert resumed.distance == pytest.approx(first.distance)
@@ -74,7 +74,7 @@ def test_time_already_spent_counts(half_way):
 
 def test_resuming_restores_cuts_and_what_is_closed(half_way):
     path, first = half_way
-    resumed = benders.solve(DIGITS, 6, checkpoint=path, iterations=3, threads=1)
+    resumed = benders.solve(DIGITS, 4, checkpoint=path, iterations=3, threads=1)
     assert np.array_equal(resumed.cut_prices, first.cut_prices)
     assert resumed.history == first.history
     assert resumed.lower_bound == pytest.approx(first.lower_bound)
@@ -83,16 +83,16 @@ def test_resuming_restores_cuts_and_what_is_closed(half_way):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"budget": 5}, r"another budget \(6, now 5\)"),
+        ({"budget": 5}, r"another budget \(4, now 5\)"),
         ({"preset": "wass"}, "another cuts"),
         ({"seed": 1}, r"another seed \(0, now 1\)"),
         ({"pool": DIGITS[:199]}, "another pool"),
-        ({"already": [3]}, r"another budget \(6, now 7\)"),
+        ({"already": [3]}, r"another budget \(4, now 5\)"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(half_way, change, says):
     path, _ = half_way
-    options = {"pool": DIGITS, "budget": 6, **change}
+    options = {"pool": DIGITS, "budget": 4, **change}
     before = path.read_bytes()
     with pytest.raises(HandfulError, match=says):
         benders.solve(checkpoint=path, threads=1, **options)
@@ -103,5 +103,5 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path):
     path = tmp_path / "thesis.txt"
     path.write_text("not yours\n")
     with pytest.raises(HandfulError, match="is not a checkpoint of ours"):
-        benders.solve(DIGITS, 6, checkpoint=path, threads=1)
+        benders.solve(DIGITS, 4, checkpoint=path, threads=1)
     assert path.read_text() == "not yours\n"
