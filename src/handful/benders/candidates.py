@@ -54,9 +54,8 @@ class Candidates:
         self._thresholds = np.zeros(len(self._rows))
         self._last: Floats | None = None
         self._blocks = slices(len(self._rows), max(1, min(256, _CELLS // pool.n)))
-        self._kept: list[Costs] | None = None
-        if keep:
-            self._kept = workers.map(lambda block: pool.distances(self._rows[block]), self._blocks)
+        self._keep = keep
+        self._kept: list[Costs | None] = [None] * len(self._blocks)
 
     @property
     def free(self) -> int:
@@ -148,7 +147,11 @@ class Candidates:
 
         def visit(number: int) -> None:
             block = self._blocks[number]
-            use(block, self._kept[number] if self._kept else self.pool.distances(self._rows[block]))
+            known = self._kept[number]
+            costs = self.pool.distances(self._rows[block]) if known is None else known
+            if self._keep:
+                self._kept[number] = costs
+            use(block, costs)
 
         self.workers.map(visit, range(len(self._blocks)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from os import PathLike
 from typing import Any
 
@@ -152,7 +153,7 @@ def solve_whole(
         if progress:
             progress(_progress(line, rules.valid))
 
-    with clock.catching_interrupts(), workers(threads, clock) as crew:
+    with closing(store) if store else nullcontext(), clock.catching_interrupts(), workers(threads, clock) as crew:
         among = _among(problem, crew, keep=keep)
         solve_one = subproblem(options.transport, options.regularisation)
         run = Decomposition(among, rules, options.solver, solve_one, offset=done, report=report)
@@ -169,9 +170,6 @@ def solve_whole(
             status = run.run()
         except Stopped:
             status = "interrupted" if clock.interrupted else "time"
-        finally:
-            if store:
-                store.close()
     return _result(problem, options, run, status, threads)
 
 

@@ -122,7 +122,7 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="Never take more than this: 500MB, 4GB, 4GiB. Without it, 4 GB, or three quarters of the machine if that is less.",
+        help="Never take more than this: 500MB, 4GB, 4GiB. Without it, 4 GB, or 3/4 of the machine if that is less.",
         rich_help_panel=_WORK,
     ),
 ]
