@@ -58,7 +58,7 @@ def _emd(rows: Floats, columns: Floats, costs: Floats) -> float:
 
 
 def knapsack(terms: Floats, masses: Floats, low: float, high: float) -> tuple[float, Floats]:
-    """The lifted value and the mass taken of every term: cheapest first up to ``low``, on to ``high`` while negative."""
+    """The lifted value and the mass of every term: cheapest first up to ``low``, then negative ones up to ``high``."""
     taken = np.zeros(len(terms))
     total = 0.0
     for i in np.argsort(terms, kind="stable"):

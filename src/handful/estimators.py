@@ -226,8 +226,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if self.cluster_centers_ is None:
             return np.ascontiguousarray(points[:, self.medoid_indices_].T, np.float64)
         both = Pool(_with_directions(np.concatenate([points, self.cluster_centers_]), self.metric), self.metric)
-        costs: NDArray[np.float64] = both.distances(np.arange(len(points), both.n), slice(len(points)))
-        return costs
+        costs = both.distances(np.arange(len(points), both.n), slice(len(points)))
+        return np.asarray(costs, np.float64)
 
     @property
     def _n_features_out(self) -> int:

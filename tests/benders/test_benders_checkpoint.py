@@ -34,7 +34,7 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, preset):
     resumed = benders.solve(DIGITS, 4, checkpoint=path, time_limit=300, **options)
     whole = benders.solve(DIGITS, 4, time_limit=300, **options)
     assert [line.iteration for line in resumed.history] == list(range(1, len(resumed.history) + 1))
-    assert [line.transport_value for line in resumed.history[:4]] == [line.transport_value for line in whole.history[:4]]
+    assert _values(resumed, 4) == _values(whole, 4)
     assert resumed.valid_bound == whole.valid_bound
     assert resumed.status == whole.status
     if preset == "certified":
@@ -56,7 +56,7 @@ def test_a_record_cut_short_is_dropped(half_way):
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
     resumed = benders.solve(DIGITS, 4, checkpoint=path, iterations=3, threads=1)
-    assert [line.transport_value for line in resumed.history[:2]] == [line.transport_value for line in first.history[:2]]
+    assert _values(resumed, 2) == _values(first, 2)
     assert len(resumed.history) == 3
     assert resumed.distance <= first.distance
 
@@ -105,3 +105,7 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path):
     with pytest.raises(HandfulError, match="is not a checkpoint of ours"):
         benders.solve(DIGITS, 4, checkpoint=path, threads=1)
     assert path.read_text() == "not yours\n"
+
+
+def _values(run, count):
+    return [line.transport_value for line in run.history[:count]]

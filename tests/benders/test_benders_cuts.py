@@ -36,7 +36,8 @@ def test_a_valid_family_never_lies_above_the_distance_of_any_selection(seed):
                 implied = lifted_at(candidates, cut.prices)
                 assert all(cut.at(np.array(s)) <= implied.at(np.array(s)) + 1e-9 for s in distances), name
             for name in ("benders", "dual", "lifted"):
-                assert make(name, candidates, solved).at(np.array(columns)) == pytest.approx(distances[columns], abs=1e-9)
+                value = make(name, candidates, solved).at(np.array(columns))
+                assert value == pytest.approx(distances[columns], abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(100, 150))
@@ -53,7 +54,9 @@ def test_the_lifted_cut_is_valid_at_any_prices_and_dominates_the_benders_cut(see
         assert strong.constant >= weak.constant - 1e-12
 
 
-@pytest.mark.parametrize(("printed", "corrected"), [("lower-bound-printed", "lower-bound"), ("triangle-printed", "triangle")])
+@pytest.mark.parametrize(
+    ("printed", "corrected"), [("lower-bound-printed", "lower-bound"), ("triangle-printed", "triangle")]
+)
 def test_the_printed_cut_cuts_off_an_optimum_and_the_corrected_one_does_not(printed, corrected):
     with among(Pool(LINE, "euclidean"), 3) as candidates:
         distances = selections(candidates)
@@ -109,7 +112,10 @@ def test_the_gradient_cut_of_sinkhorn_is_invalid_and_its_repair_is_not():
         (Pool(np.eye(3)), "which cosine is not"),
         (Pool(np.eye(3), "sqeuclidean"), "which sqeuclidean is not"),
         (Pool(np.array([[0.0, 1.0], [2.0, 0.0]]), "precomputed"), "is not symmetric"),
-        (Pool(np.array([[0.0, 1, 9], [1, 0, 1], [9, 1, 0]]), "precomputed"), "from point 0 to 2 the way through 1 is shorter"),
+        (
+            Pool(np.array([[0.0, 1, 9], [1, 0, 1], [9, 1, 0]]), "precomputed"),
+            "from point 0 to 2 the way through 1 is shorter",
+        ),
         (Pool(np.zeros((2001, 2001)), "precomputed"), "2,001 points is too large to check"),
     ],
 )

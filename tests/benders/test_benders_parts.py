@@ -42,7 +42,7 @@ def test_joined_picks_are_evaluated_on_the_whole_pool_and_have_no_bound():
 
 
 def test_parts_that_can_not_be_are_refused():
-    with pytest.raises(HandfulError, match="part . of 3 has . free candidates and . earlier picks for"):
+    with pytest.raises(HandfulError, match=r"part . of 3 has . free candidates and . earlier picks for"):
         benders.solve(DIGITS, 6, candidates=np.arange(6), parts=3)
     with pytest.raises(HandfulError, match="start can't be given picks where the pool is cut into parts"):
         benders.solve(DIGITS, 2, start=[0, 1], parts=2)

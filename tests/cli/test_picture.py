@@ -8,8 +8,8 @@ import pytest
 from matplotlib.image import imread
 
 from handful import picture
-from handful.pool import Pool
 from handful.engine import select
+from handful.pool import Pool
 from handful.selection import Selection
 
 
