@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _FIRST = np.zeros(1, np.int64)
-
-
+_TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
+_SAMPLE = 1024  # points on which thresholds are first guessed
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -76,6 +76,8 @@ class Field:
         self._thresholds = np.zeros(len(self.candidates))
         self._widths = np.full(len(self.candidates), np.inf)
         self._last: Floats | None = None
+        # A fixed seed: the sample only decides how sharp the floors are, not what they mean.
+        self._sample = np.random.default_rng(0).choice(pool.n, min(_SAMPLE, pool.n), p=pool.masses)
         self._costs = self._gather() if keep else None
 
     @property
@@ -123,16 +125,10 @@ class Field:
         Candidates whose value is known from earlier prices to be too large to be counted are not looked at.
         """
         self._aim(prices)
+        self._look(self.forced, prices)
         missing = self.budget - len(self.forced)
-        first = self.open
-        if missing and 2 * missing < len(self.open):
-            nearest = np.argpartition(self._floors[self.open], 2 * missing)
-            first = self.open[np.sort(nearest[: 2 * missing])]
-        self._look(np.concatenate([self.forced, first]), prices)
-        if len(first) < len(self.open):
-            enough = np.partition(self._floors[first], missing - 1)[missing - 1]
-            rest = np.setdiff1d(self.open, first, assume_unique=True)
-            self._look(rest[self._floors[rest] <= enough], prices)
+        if missing:
+            self._look_at_least(missing, prices)
         values = self._floors[self.open]
         cheapest = np.argsort(values, kind="stable")[:missing]
         chosen = np.concatenate([self.forced, self.open[cheapest]])
@@ -177,6 +173,40 @@ class Field:
             least, _ = lifted.values(nothing, _FIRST, change, masses, self.shares, np.zeros(1), np.full(1, np.inf))
             self._floors += least[0] - 1e-13 * float(np.abs(change).max())
         self._last = prices
+
+    def _look_at_least(self, missing: int, prices: Floats) -> None:
+        """Compute the values of open candidates until the least ``missing`` of them are certain."""
+        if not self.kept:
+            self._sweep(self.open, prices)
+        unseen = self.open[np.argsort(self._floors[self.open], kind="stable")]
+        seen = np.empty(0, np.int64)
+        count = 2 * missing
+        while len(unseen):
+            seen, unseen = np.append(seen, unseen[:count]), unseen[count:]
+            self._look(np.sort(seen[-count:]), prices)
+            enough = np.partition(self._floors[seen], missing - 1)[missing - 1]
+            unseen = unseen[: np.searchsorted(self._floors[unseen], enough, side="right")]
+            count *= 4
+
+    def _sweep(self, positions: Indices, prices: Floats) -> None:
+        """Bound the values at these positions from below, in one pass over their costs that selects nothing."""
+        sample = self._sample
+        sample_prices = prices[sample]
+        masses = self.pool.masses
+
+        def floors(part: Indices) -> tuple[Floats, Floats]:
+            picks = self.candidates[part]
+            few = self.pool.distances(picks, sample, dtype=self._dtype)
+            thresholds = lifted.sampled_thresholds(few, sample_prices, self.shares)
+            taken = np.zeros(len(part))
+            for points, costs in self.pool.tiles(picks, _WIDTH, self._dtype):
+                lifted.add_taken(costs, prices[points], masses[points], thresholds, taken)
+            return lifted.floors(taken, self.shares, thresholds), thresholds
+
+        parts = [positions[block] for block in slices(len(positions), _TALL)]
+        for part, (found, thresholds) in zip(parts, self._workers.map(floors, parts), strict=True):
+            self._floors[part] = np.maximum(self._floors[part], found)
+            self._thresholds[part], self._widths[part] = thresholds, np.inf
 
     def _look(self, positions: Indices, prices: Floats) -> None:
         """Compute the values at these positions."""

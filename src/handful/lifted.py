@@ -6,6 +6,10 @@ For every :math:`u` and every feasible set S of picks, :math:`\mathrm{cost}(S) \
 v_j(u)`: the mass that pick j serves is one of the y over which the minimum is taken. The minimum is a fractional
 knapsack: the cheapest terms up to mass l, then as long as they are negative, up to mass h. The last term taken is the
 *threshold*; near a threshold known from similar prices only a few terms need to be looked at one by one.
+
+Any number w in place of the threshold gives a bound below the value, with no selection at all (weak duality):
+
+.. math:: v_j(u) \ge l\,w^+ - h\,w^- - \sum_i a_i\, (w - D_{ij} + u_i)^+
 """
 
 from __future__ import annotations
@@ -52,6 +56,48 @@ def served(
 ) -> Floats:
     """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
     return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)
+
+
+def sampled_thresholds(costs: Costs, prices: Floats, shares: Shares) -> Floats:
+    """Thresholds of candidates (rows of ``costs``) as they are on a sample of the points, drawn by mass."""
+    return _sampled_thresholds(costs, prices, shares.low, shares.high)
+
+
+def floors(taken: Floats, shares: Shares, thresholds: Floats) -> Floats:
+    """Bounds below the values, by weak duality, from what `add_taken` summed at these thresholds."""
+    return shares.low * np.maximum(thresholds, 0) + shares.high * np.minimum(thresholds, 0) + taken
+
+
+# Sums in any order are as exact as in the given one, and several times as fast.
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def add_taken(costs: Costs, prices: Floats, masses: Floats, thresholds: Floats, sums: Floats) -> None:
+    """Add ``sum_i a_i min(0, D_ij - u_i - w_j)`` over these points to ``sums``, for every candidate j (row)."""
+    for k in range(len(sums)):
+        row = costs[k]
+        threshold = thresholds[k]
+        total = 0.0
+        for i in range(len(prices)):
+            total += masses[i] * min(0.0, float(row[i]) - prices[i] - threshold)
+        sums[k] += total
+
+
+@njit(cache=True, nogil=True)
+def _sampled_thresholds(costs: Costs, prices: Floats, low: float, high: float) -> Floats:
+    count = len(prices)
+    found = np.empty(len(costs))
+    terms = np.empty(count)
+    weights = np.empty(count)
+    for k in range(len(costs)):
+        negative = 0
+        for i in range(count):
+            terms[i] = float(costs[k, i]) - prices[i]
+            weights[i] = 1.0
+            negative += terms[i] < 0
+        mass = min(max(negative / count, low), high) * count
+        # Where the mass may vary, any of it is taken only as long as the terms are negative: the threshold is 0.
+        varies = low < negative / count < high
+        found[k] = 0.0 if varies else _take_cheapest(terms, weights, count, mass)[1]
+    return found
 
 
 @njit(cache=True, nogil=True)

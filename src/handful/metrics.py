@@ -68,12 +68,19 @@ class Metric:
         """Whether a weighted sum of costs to one point needs only the weighted mean of the others."""
         return self.name in ("cosine", "sqeuclidean")
 
-    def block(self, x: Block, y: Block, x_norms: Block, y_norms: Block) -> Block:
-        """Costs between prepared points ``x`` (rows of the result) and ``y`` (columns), in their own precision."""
+    def block(self, x: Block, y: Block, x_norms: Block, y_norms: Block, out: Block | None = None) -> Block:
+        """Costs between prepared points ``x`` (rows of the result) and ``y`` (columns), in their own precision.
+
+        With ``out`` they are written there, except for ``manhattan``.
+        """
         if self.name == "manhattan":
             return _manhattan(x, y)
         direct = x.shape[1] <= _DIRECT
-        costs = np.zeros((len(x), len(y)), x.dtype) if direct else x @ y.T
+        costs = np.empty((len(x), len(y)), x.dtype) if out is None else out
+        if direct:
+            costs[:] = 0
+        else:
+            np.matmul(x, y.T, out=costs)
         parameter = 0.0 if math.isnan(self.parameter) else self.parameter
         _finish(costs, x, y, x_norms, y_norms, math.inf if direct else _CANCELLED, _CODES[self.name], parameter)
         return costs

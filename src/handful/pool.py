@@ -79,6 +79,23 @@ class Pool:
         costs = self.metric.block(prepared[picks], prepared[points], norms[picks], norms[points])
         return costs if inner is dtype else costs.astype(dtype)
 
+    def tiles(self, picks: Indices, width: int, dtype: type[np.floating[Any]]) -> Iterator[tuple[slice, Floats]]:
+        """Costs between ``picks`` and ``width`` points after the other, small enough to be used while in the cache.
+
+        Every tile is written over the one before it: a pass over all costs then moves none of them through memory.
+        """
+        parts = [slice(start, min(start + width, self.n)) for start in range(0, self.n, width)]
+        if self.metric.name in ("precomputed", "ball", "manhattan"):
+            for part in parts:
+                yield part, self.distances(picks, part, dtype=dtype)
+            return
+        prepared, norms = self._prepare(dtype)
+        x, x_norms = prepared[picks], norms[picks]
+        buffer = np.empty((len(picks), width), dtype)
+        for part in parts:
+            costs = buffer[:, : part.stop - part.start]
+            yield part, self.metric.block(x, prepared[part], x_norms, norms[part], costs)
+
     def group_costs(self, members: Indices, starts: Indices, shares: Floats, candidates: Indices) -> Floats:
         """Cost of serving groups of points from each of the candidates: ``sum_i shares_i D_ij``.
 
