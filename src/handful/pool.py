@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from handful.errors import HandfulError
 from handful.metrics import Metric
@@ -104,11 +105,16 @@ class Pool:
         """
         if self.metric.linear:
             prepared, norms = self._prepare(np.float32)
-            weights = shares.astype(np.float32)
-            mass = np.add.reduceat(weights, starts)[:, None]
-            sums = np.add.reduceat(prepared[members] * weights[:, None], starts, axis=0)
-            spread = np.add.reduceat(norms[members] * weights, starts)[:, None] + mass * norms[candidates]
-            costs: Floats = spread - 2 * (sums @ prepared[candidates].T)
+            groups = csr_array(
+                (shares.astype(np.float32), members, np.append(starts, len(members))), shape=(len(starts), self.n)
+            )
+            # All candidates in their order need no copy.
+            chosen = slice(None) if len(candidates) == self.n else candidates
+            mass = groups @ np.ones(self.n, np.float32)
+            costs: Floats = (groups @ prepared) @ prepared[chosen].T
+            costs *= -2
+            costs += mass[:, None] * norms[chosen]
+            costs += (groups @ norms)[:, None]
             return costs
         totals = np.empty((len(starts), len(candidates)))
         step = max(1, 4_000_000 // len(members))
