@@ -1,12 +1,14 @@
-"""Raising the lower bound over all candidates: on an active set, checked by passes over all, and discarding on the way.
+"""Raising the lower bound over all candidates, and discarding those that can't be in better picks on the way.
 
-Where all distances fit in memory every evaluation is over all candidates. Where they do not, the ascent works on an
-*active* set that is spread out (for every group of the best plan the candidates of least value, and some at random:
-the candidates of least value alone all lie in one corner and mislead it), and a full pass then gives the valid bound,
-discards candidates that cannot be in better picks, and shows which ones the active set lacked.
+Where the costs of all candidates fit in memory, every step is over all of them. Where they do not, the steps are over
+an *active* set whose costs are kept and which is spread out (for every group of the best plan the candidates of least
+value, and some at random: the candidates of least value alone all lie in one corner and mislead the ascent); a pass
+over all then gives the valid bound, discards candidates, and shows which ones the active set lacked.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +19,14 @@ from handful.bundle import Bundle
 from handful.lifted import Shares
 from handful.pool import Pool
 from handful.proof import ROOT, Proof
+from handful.sample import Sample
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+NO_PICKS = np.empty(0, np.int64)
 _TOLERANCE = 2e-6  # promised gain, relative to the distance, at which the top is reached
+_DISCARD = 0.1  # share of the candidates that can be discarded, from which it is worth a vector of the proof
 
 
 class Ascent:
@@ -29,47 +34,103 @@ class Ascent:
 
     Parameters
     ----------
-    cells : int
-        How many distances may be kept in memory.
+    active : int
+        Candidates over which the steps are, where there are more than ``room``.
+    room : int
+        Candidates whose costs to all points may be kept in memory.
     """
 
     def __init__(
-        self, pool: Pool, shares: Shares, budget: int, forced: Indices, workers: Workers, cells: int, seed: int
+        self,
+        pool: Pool | Sample,
+        shares: Shares,
+        budget: int,
+        forced: Indices,
+        candidates: Indices,
+        workers: Workers,
+        active: int,
+        room: int,
+        dtype: type[np.floating[Any]],
+        seed: int,
     ) -> None:
-        self.pool = pool
-        self.budget = budget
-        keep = len(pool.candidates) * pool.n <= cells
-        self.field = Field(pool, shares, budget, forced, pool.candidates, workers, keep=keep, dtype=np.float32)
+        self.field = Field(pool, shares, budget, forced, candidates, workers, room=room, dtype=dtype)
         self.proof = Proof()
         self.lower_bound = -np.inf
         self.converged = False
         self.bundle: Bundle | None = None
-        self._cells = cells
-        self._random = np.random.default_rng(seed)
-        self._active = np.empty(0, np.int64)
         self.suggestion = np.empty(0, np.int64)
+        self._active = active
+        self._room = room
+        self._random = np.random.default_rng(seed)
         self._rounds = 0
 
-    def round(self, steps: int, start: Floats, distance: float, groups: Indices) -> None:
-        """Some steps of the ascent; at its very first from the prices ``start``.
+    def begin(self, prices: Floats, distance: float) -> None:
+        """Evaluate the first prices."""
+        first = self.field.evaluate(prices)
+        self._take(first)
+        self.bundle = Bundle(self.field.pool.masses, first, distance)
 
-        ``groups`` says for every candidate of the pool in which group of the best plan it lies.
+    def round(self, steps: int, distance: float, groups: Indices) -> None:
+        """Some steps of the ascent, and what can be discarded then.
+
+        ``groups`` says for every point in which group of the best plan it lies.
         """
-        if self.bundle is None:
-            first = self.field.evaluate(start)
-            self._take(first, distance)
-            self.bundle = Bundle(self.pool.masses, first, distance)
-        if self.field.kept:
-            for _ in range(steps):
-                trial = self.field.evaluate(self.bundle.propose())
-                if self.bundle.predicted < _TOLERANCE * distance:
-                    self.converged = True
-                    break
-                self.bundle.learn(trial)
-                self._take(trial, distance)
-        else:
+        assert self.bundle is not None
+        if len(self.field.candidates) > self._room:
             self._active_round(steps, distance, groups)
+        else:
+            self._full_round(steps, distance)
         self._rounds += 1
+
+    def _full_round(self, steps: int, distance: float) -> None:
+        assert self.bundle is not None
+        self.field.keep(self.field.open)
+        for _ in range(steps):
+            trial = self.field.evaluate(self.bundle.propose())
+            if self.bundle.predicted < _TOLERANCE * distance:
+                self.converged = True
+                break
+            self.bundle.learn(trial)
+            self._take(trial)
+        best = self.field.evaluate(self.bundle.prices, distance - self.bundle.value)
+        self.discard(best, distance)
+
+    def _active_round(self, steps: int, distance: float, groups: Indices) -> None:
+        assert self.bundle is not None
+        centre, value = self.bundle.prices, self.bundle.value
+        chosen = self._spread(groups)
+        self.field.keep(chosen)
+        active = self.field.narrowed(self.field.forced, np.sort(chosen))
+        for _ in range(steps):
+            trial = active.evaluate(self.bundle.propose())
+            if self.bundle.predicted < _TOLERANCE * distance:
+                break
+            self.bundle.learn(trial)
+            if self.bundle.value > distance:
+                break
+        full = self.field.evaluate(self.bundle.prices, distance - self.bundle.value)
+        self._take(full)
+        self.bundle.add(full)
+        better = full.value > value
+        self.converged = better and full.value - value < 10 * _TOLERANCE * distance
+        self.bundle.recentre(*((full.prices, full.value) if better else (centre, value)))
+        self.discard(full, distance)
+
+    def _spread(self, groups: Indices) -> Indices:
+        """Open positions for the active set."""
+        room = self._active - len(self.field.forced)
+        cheapest = self.field.cheapest(len(self.field.open))
+        at_random = room // 4 if self._rounds < 2 else room // 20
+        labels = groups[self.field.candidates[cheapest]]
+        # Rank of each candidate within its group, by value: the least of every group come first.
+        by_group = np.argsort(labels, kind="stable")
+        starts = np.searchsorted(labels[by_group], np.arange(labels.max() + 1))
+        rank = np.empty(len(cheapest), np.int64)
+        rank[by_group] = np.arange(len(cheapest)) - starts[labels[by_group]]
+        best = cheapest[np.argsort(rank, kind="stable")[: (room - at_random) // 2]]
+        chosen = np.union1d(best, cheapest[: (room - at_random) // 2])
+        others = np.setdiff1d(self.field.open, chosen)
+        return np.append(chosen, self._random.choice(others, min(room - len(chosen), len(others)), replace=False))
 
     @property
     def promised(self) -> float:
@@ -83,66 +144,36 @@ class Ascent:
         support = self.bundle.support() if self.bundle else {}
         return np.array([support.get(candidate, 0.0) for candidate in candidates.tolist()])
 
-    def shortlist(self, count: int) -> Field:
-        """A field of the candidates that look best at the present prices."""
-        return self.field.part(self.field.cheapest(count))
+    def shortlist(self, count: int, picks: Indices = NO_PICKS) -> Field:
+        """A field of the candidates that look best at the present prices, with their distances kept.
+
+        ``picks`` that are left are forced in.
+        """
+        field = self.field
+        inside = field.open[np.isin(field.candidates[field.open], picks)]
+        others = np.setdiff1d(field.cheapest(count), inside)
+        field.keep(np.append(inside, others))
+        return field.narrowed(np.append(field.forced, inside), others)
 
     def survivors(self) -> Indices:
         """Candidates that may be in better picks than the best ones known, and the forced ones."""
-        return np.sort(self.field.candidates[np.concatenate([self.field.forced, self.field.open])])
+        return np.sort(self.field.candidates)
 
-    def _active_round(self, steps: int, distance: float, groups: Indices) -> None:
-        assert self.bundle is not None
-        centre, value = self.bundle.prices, self.bundle.value
-        self._active = self._spread(self._values, groups)
-        active = self.field.part(np.flatnonzero(np.isin(self.field.candidates, self._active)))
-        for _ in range(steps):
-            trial = active.evaluate(self.bundle.propose())
-            if self.bundle.predicted < _TOLERANCE * distance:
-                break
-            self.bundle.learn(trial)
-            if self.bundle.value > distance:
-                break
-        full = self.field.evaluate(self.bundle.prices)
-        self._take(full, distance)
-        self.bundle.add(full)
-        better = full.value > value
-        self.converged = better and full.value - value < 10 * _TOLERANCE * distance
-        self.bundle.recentre(*((full.prices, full.value) if better else (centre, value)))
+    def discard(self, evaluation: Evaluation, distance: float) -> bool:
+        """Leave out the candidates with which these prices prove that no picks are better than ``distance``."""
+        _, with_each = self.field.prove(evaluation)
+        alive = with_each <= distance
+        if alive.sum() > (1 - _DISCARD) * len(alive):
+            return False
+        self.proof.discard(ROOT, self.field.candidates[self.field.open[~alive]], evaluation.prices)
+        self.field = self.field.narrowed(self.field.forced, self.field.open[alive])
+        return True
 
-    def _spread(self, values: Floats, groups: Indices) -> Indices:
-        """Open candidates for the active set."""
-        candidates = self.field.candidates[self.field.open]
-        room = min(len(candidates), max(8 * self.budget, self._cells // self.pool.n))
-        if room == len(candidates):
-            return candidates
-        at_random = room // 4 if self._rounds < 2 else room // 20
-        order = np.argsort(values, kind="stable")
-        labels = groups[candidates[order]]
-        # Rank of each candidate within its group, by value: the least of every group come first.
-        by_group = np.argsort(labels, kind="stable")
-        starts = np.searchsorted(labels[by_group], np.arange(labels.max() + 1))
-        rank = np.empty(len(order), np.int64)
-        rank[by_group] = np.arange(len(order)) - starts[labels[by_group]]
-        best = candidates[order[np.argsort(rank, kind="stable")[: (room - at_random) // 2]]]
-        cheapest = candidates[order[: (room - at_random) // 4]]
-        old = np.intersect1d(self._active, candidates)
-        chosen = np.unique(np.concatenate([best, cheapest, old[: room - at_random]]))
-        others = np.setdiff1d(candidates, chosen)
-        return np.union1d(chosen, self._random.choice(others, min(at_random, len(others)), replace=False))
-
-    def _take(self, evaluation: Evaluation, distance: float) -> None:
-        """Note a valid evaluation: its bound, and the candidates it rules out."""
-        value = self.field.safe(evaluation)
-        self._values = evaluation.open_values
+    def _take(self, evaluation: Evaluation) -> None:
+        """Note the bound that an evaluation proves, and the picks it suggests."""
         self.suggestion = evaluation.chosen
-        if value > self.lower_bound:
-            self.lower_bound = value
-            self.proof.close(ROOT, evaluation.prices)
-            alive = self.field.survivors(evaluation, distance)
-            if len(alive) < 0.9 * len(self.field.open):
-                gone = np.setdiff1d(self.field.open, alive)
-                self.proof.discard(ROOT, self.field.candidates[gone], evaluation.prices)
-                self._values = self._values[np.isin(self.field.open, alive)]
-                self.field.restrict(self.field.forced, alive)
-                self.field.drop_closed()
+        if evaluation.value > self.lower_bound:
+            value, _ = self.field.prove(evaluation)
+            if value > self.lower_bound:
+                self.lower_bound = value
+                self.proof.close(ROOT, evaluation.prices)

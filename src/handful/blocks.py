@@ -21,12 +21,16 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """A few threads that share a clock."""
+    """A few threads that share a clock; without an executor, the thread that asks."""
 
-    def __init__(self, executor: ThreadPoolExecutor, threads: int, clock: Clock) -> None:
+    def __init__(self, executor: ThreadPoolExecutor | None, threads: int, clock: Clock) -> None:
         self._executor = executor
         self.threads = threads
         self.clock = clock
+
+    def alone(self) -> Workers:
+        """One worker, for work that itself runs on one of several threads."""
+        return Workers(None, 1, self.clock)
 
     def map(self, function: Callable[[Block], Result], blocks: Sequence[Block]) -> list[Result]:
         """``[function(b) for b in blocks]``; raises `Stopped` between two blocks when the clock says so."""
@@ -35,6 +39,8 @@ class Workers:
             self.clock.check()
             return function(block)
 
+        if self._executor is None or len(blocks) == 1:
+            return [guarded(block) for block in blocks]
         return list(self._executor.map(guarded, blocks))
 
 

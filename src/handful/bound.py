@@ -1,14 +1,14 @@
-r"""Lower bounds: the concave function of the prices that every vector of prices proves.
+r"""The lower bound that prices prove, over a set of candidates.
 
-.. math:: L(u) = \sum_i a_i u_i + \sum_{j \in F} v_j(u) + \text{(sum of the } B - |F| \text{ smallest } v_j(u)
-          \text{ of the other candidates)}
+.. math:: L(u) = \sum_i a_i u_i + \sum_{j \in F} v_j(u) + \text{the sum of the } B - |F| \text{ smallest } v_j(u)
 
-with :math:`v_j` from `handful.lifted` and F the earlier picks. `Field` evaluates it over a set of candidates, whose
-distances it keeps if they fit in the memory it is given and computes again, block by block, if not.
+with :math:`v_j` the value of the lifted cut (`handful.lifted`), F the forced candidates and the smallest taken over the
+open ones. For every :math:`u` it is a bound on the cost of all selections that hold F and otherwise open candidates.
 """
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from handful import lifted
 from handful.blocks import Workers, slices
 from handful.lifted import Shares
 from handful.pool import Pool
+from handful.rows import Rows
+from handful.sample import Sample
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -26,6 +28,8 @@ Indices = NDArray[np.int64]
 _FIRST = np.zeros(1, np.int64)
 _TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
 _SAMPLE = 1024  # points on which thresholds are first guessed
+_MANY = 256  # rows not kept from which on a sweep is faster than looking at each
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -45,154 +49,150 @@ class Field:
     """A set of candidates over which the bound is evaluated.
 
     ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and
-    those of which the cheapest are counted. `restrict` leaves candidates out or forces others in.
+    those of which the cheapest are counted. The costs of up to ``room`` candidates stay in memory.
     """
 
     def __init__(
         self,
-        pool: Pool,
+        pool: Pool | Sample,
         shares: Shares,
         budget: int,
         forced: Indices,
         candidates: Indices,
         workers: Workers,
         *,
-        keep: bool,
+        room: int,
         dtype: type[np.floating[Any]],
     ) -> None:
         self.pool = pool
         self.shares = shares
         self.budget = budget
-        self.candidates = np.concatenate([forced, np.setdiff1d(candidates, forced)])
+        self.candidates = np.concatenate([forced, candidates[~np.isin(candidates, forced)]])
         self.forced = np.arange(len(forced))
         self.open = np.arange(len(forced), len(self.candidates))
-        self._workers = workers
+        self.workers = workers
         self._dtype = dtype
-        self._rounding = pool.rounding(dtype)
-        self._no_costs = np.zeros((1, pool.n), dtype)
-        self._block = max(1, min(256, 4_000_000 // pool.n))
-        # Of every candidate: a bound below its value, its threshold, and how far off that may be.
-        self._floors = np.full(len(self.candidates), -np.inf)
+        self.rows = Rows(pool, self.candidates, room, dtype)
+        # Of every candidate: a bound below its value, its threshold, and how far off that may be. At prices of 0 no
+        # value is negative.
+        self._prices = np.zeros(pool.n)
+        self._floors = np.zeros(len(self.candidates))
         self._thresholds = np.zeros(len(self.candidates))
         self._widths = np.full(len(self.candidates), np.inf)
-        self._last: Floats | None = None
         # A fixed seed: the sample only decides how sharp the floors are, not what they mean.
         self._sample = np.random.default_rng(0).choice(pool.n, min(_SAMPLE, pool.n), p=pool.masses)
-        self._costs = self._gather() if keep else None
 
     @property
     def kept(self) -> bool:
-        """Whether the distances are kept in memory."""
-        return self._costs is not None
+        """Whether the costs of all candidates are kept in memory."""
+        return bool(self.rows.kept(np.arange(len(self.candidates))).all())
 
-    def part(self, positions: Indices) -> Field:
-        """A field of the forced candidates and some of the open ones, with their distances kept."""
-        part = Field(
-            self.pool,
-            self.shares,
-            self.budget,
-            self.candidates[self.forced],
-            self.candidates[positions],
-            self._workers,
-            keep=True,
-            dtype=self._dtype,
-        )
-        same = np.concatenate([self.forced, np.sort(positions)])
-        part._floors, part._thresholds, part._widths = self._floors[same], self._thresholds[same], self._widths[same]
-        part._last = self._last
+    def narrowed(self, forced: Indices, open_ones: Indices, workers: Workers | None = None) -> Field:
+        """A field of these positions only; what is kept in memory is shared with it."""
+        left = np.concatenate([forced, open_ones])
+        part = copy.copy(self)
+        part.workers = workers or self.workers
+        part.candidates, part.rows = self.candidates[left], self.rows.subset(left)
+        part._floors, part._thresholds, part._widths = self._floors[left], self._thresholds[left], self._widths[left]
+        part.forced, part.open = np.arange(len(forced)), np.arange(len(forced), len(left))
         return part
 
+    def keep(self, positions: Indices) -> None:
+        """Have in memory the costs of the forced candidates and of these, and of others only as there is room left."""
+        self.rows.keep(np.concatenate([self.forced, positions]), self.workers)
+
     def cheapest(self, count: int) -> Indices:
-        """Open positions of least value, at most so many."""
-        return np.sort(self.open[np.argsort(self._floors[self.open], kind="stable")[:count]])
+        """Open positions, those of least value first, at most so many."""
+        return self.open[np.argsort(self._floors[self.open], kind="stable")[:count]]
 
-    def restrict(self, forced: Indices, open_ones: Indices) -> None:
-        """Go on with these positions only."""
-        self.forced, self.open = forced, open_ones
-
-    def drop_closed(self) -> None:
-        """Forget the candidates that are neither open nor forced."""
-        kept = np.concatenate([self.forced, self.open])
-        self.candidates = self.candidates[kept]
-        self._floors, self._thresholds, self._widths = self._floors[kept], self._thresholds[kept], self._widths[kept]
-        self.forced, self.open = np.arange(len(self.forced)), np.arange(len(self.forced), len(kept))
-        if self._costs is not None:
-            self._costs = self._costs[kept]
-
-    def evaluate(self, prices: Floats) -> Evaluation:
+    def evaluate(self, prices: Floats, slack: float = 0.0) -> Evaluation:
         """The bound at ``prices``, free of any error but that of the distances' precision.
 
-        Candidates whose value is known from earlier prices to be too large to be counted are not looked at.
+        Candidates whose value is known from earlier prices to be too large to be counted, even with ``slack`` taken off
+        it, are not looked at.
         """
         self._aim(prices)
-        self._look(self.forced, prices)
-        missing = self.budget - len(self.forced)
-        if missing:
-            self._look_at_least(missing, prices)
-        values = self._floors[self.open]
-        cheapest = np.argsort(values, kind="stable")[:missing]
-        chosen = np.concatenate([self.forced, self.open[cheapest]])
+        self._look(self.forced)
+        counted = self._look_for(self.budget - len(self.forced), slack)
+        chosen = np.concatenate([self.forced, counted])
         value = float(self.pool.masses @ prices + self._floors[chosen].sum())
-        costs, rows = self._rows(chosen)
-        taken = lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[chosen])
-        return Evaluation(prices, value, values, self.candidates[chosen], self.pool.masses - taken)
+        taken = np.zeros(self.pool.n)
+        for part in self.rows.parts(chosen):
+            costs, rows = self.rows.costs(part)
+            taken += lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[part])
+        return Evaluation(prices, value, self._floors[self.open], self.candidates[chosen], self.pool.masses - taken)
 
-    def safe(self, evaluation: Evaluation) -> float:
-        """The bound less all that rounding may have added to it.
+    def prove(self, evaluation: Evaluation) -> tuple[float, Floats]:
+        """What is certain in spite of rounding: the bound and, for every open candidate, one for selections with it.
 
-        An error of e in every distance changes any plan's cost by at most e, as the pool's mass is 1; a sum of n
-        terms in double precision is off by at most n u times the sum of their magnitudes.
+        The values that count are computed again from distances in double precision. An error of e in every distance
+        changes a value by at most h e, as no pick carries more than h, and any plan's cost by at most e, as the pool's
+        mass is 1; a sum of n terms in double precision is off by at most n u times the sum of their magnitudes. A
+        selection with candidate j costs at least the bound with j in place of the costliest one counted.
         """
-        largest = float(np.abs(evaluation.open_values).max(initial=0))
-        terms = float(np.abs(evaluation.prices).max()) + self.budget * largest
-        sums = 4 * (self.pool.n + self.budget) * 2.0**-53 * (terms + abs(evaluation.value))
-        return evaluation.value - self._rounding - sums
+        pool, missing = self.pool, self.budget - len(self.forced)
+        values, forced = evaluation.open_values, self._precise(self.forced, evaluation.prices)
+        if self._dtype is not np.float64:
+            error = pool.rounding(self._dtype) * self.shares.high
+            values = values - error
+            dearest = np.partition(values, missing - 1)[missing - 1] if missing else -np.inf
+            sharp = np.flatnonzero(values <= dearest + 2 * error)
+            values[sharp] = self._precise(self.open[sharp], evaluation.prices)
+        counted = np.sort(values)[:missing]
+        value = float(pool.masses @ evaluation.prices + forced.sum() + counted.sum())
+        terms = float(np.abs(evaluation.prices).max()) + np.abs(forced).sum() + np.abs(counted).sum()
+        bound = value - pool.rounding(np.float64) - 4 * (pool.n + self.budget) * 2.0**-53 * (terms + abs(value))
+        if not 0 < missing < len(values):
+            return bound, np.full(len(values), bound)
+        return bound, bound - counted[-1] + values
 
-    def survivors(self, evaluation: Evaluation, distance: float) -> Indices:
-        """The open positions that may still be in picks better than ``distance``.
-
-        A selection with candidate j costs at least the bound with j in place of the costliest one counted.
-        """
-        free = self.budget - len(self.forced)
-        if not 0 < free < len(self.open):
-            return self.open
-        values = evaluation.open_values
-        costliest = np.partition(values, free - 1)[free - 1]
-        return self.open[self.safe(evaluation) - costliest + values <= distance]
+    def _precise(self, positions: Indices, prices: Floats) -> Floats:
+        """Values at these positions from distances in double precision."""
+        found = np.empty(len(positions))
+        for part in slices(len(positions), self.rows.step):
+            costs = self.pool.distances(self.candidates[positions[part]])
+            count = len(costs)
+            found[part], _ = lifted.values(
+                costs, np.arange(count), prices, self.pool.masses, self.shares, np.zeros(count), np.full(count, np.inf)
+            )
+        return found
 
     def _aim(self, prices: Floats) -> None:
         """Carry what is known of the candidates from the last prices over to these."""
-        if self._last is not None:
-            change = prices - self._last
-            masses = self.pool.masses
-            mean = float(masses @ change)
-            self._thresholds -= mean
-            self._widths += float(np.sqrt(masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
-            # A value falls by no more than the change weighs in any share: the least value of costs 0 at this change.
-            nothing = self._no_costs
-            least, _ = lifted.values(nothing, _FIRST, change, masses, self.shares, np.zeros(1), np.full(1, np.inf))
-            self._floors += least[0] - 1e-13 * float(np.abs(change).max())
-        self._last = prices
-
-    def _look_at_least(self, missing: int, prices: Floats) -> None:
-        """Compute the values of open candidates until the least ``missing`` of them are certain."""
-        if not self.kept:
-            self._sweep(self.open, prices)
-        unseen = self.open[np.argsort(self._floors[self.open], kind="stable")]
-        seen = np.empty(0, np.int64)
-        count = 2 * missing
-        while len(unseen):
-            seen, unseen = np.append(seen, unseen[:count]), unseen[count:]
-            self._look(np.sort(seen[-count:]), prices)
-            enough = np.partition(self._floors[seen], missing - 1)[missing - 1]
-            unseen = unseen[: np.searchsorted(self._floors[unseen], enough, side="right")]
-            count *= 4
-
-    def _sweep(self, positions: Indices, prices: Floats) -> None:
-        """Bound the values at these positions from below, in one pass over their costs that selects nothing."""
-        sample = self._sample
-        sample_prices = prices[sample]
+        change = prices - self._prices
         masses = self.pool.masses
+        mean = float(masses @ change)
+        self._thresholds -= mean
+        self._widths += float(np.sqrt(masses @ np.square(change - mean))) + 1e-9 * (1 + abs(mean))
+        # A value falls by no more than the change weighs in any share: the least value of costs 0 at this change.
+        nothing = np.zeros((1, self.pool.n), np.float32)
+        least, _ = lifted.values(nothing, _FIRST, change, masses, self.shares, np.zeros(1), np.full(1, np.inf))
+        self._floors += least[0] - 1e-13 * float(np.abs(change).max())
+        self._prices = prices
+
+    def _look_for(self, count: int, slack: float) -> Indices:
+        """The ``count`` open positions of least value; values are computed until it is certain which they are."""
+        if not count:
+            return self.open[:0]
+        unseen = self.open[np.argsort(self._floors[self.open], kind="stable")]
+        seen = unseen[:0]
+        batch = 2 * count
+        while len(unseen):
+            seen, unseen = np.append(seen, unseen[:batch]), unseen[batch:]
+            self._look(np.sort(seen[-batch:]))
+            enough = np.partition(self._floors[seen], count - 1)[count - 1] if len(seen) >= count else np.inf
+            unsharp = unseen[(self._floors[unseen] <= enough + slack) & ~self.rows.kept(unseen)]
+            if len(unsharp) > _MANY and len(seen) <= 2 * count:
+                self._sweep(np.sort(unsharp))
+                unseen = unseen[np.argsort(self._floors[unseen], kind="stable")]
+            unseen = unseen[: np.searchsorted(self._floors[unseen], enough, side="right")]
+            batch *= 4
+        return seen[np.argsort(self._floors[seen], kind="stable")[:count]]
+
+    def _sweep(self, positions: Indices) -> None:
+        """Bound the values at these positions from below, in one pass over their costs that selects nothing."""
+        prices, sample, masses = self._prices, self._sample, self.pool.masses
+        sample_prices = prices[sample]
 
         def floors(part: Indices) -> tuple[Floats, Floats]:
             picks = self.candidates[part]
@@ -204,33 +204,18 @@ class Field:
             return lifted.floors(taken, self.shares, thresholds), thresholds
 
         parts = [positions[block] for block in slices(len(positions), _TALL)]
-        for part, (found, thresholds) in zip(parts, self._workers.map(floors, parts), strict=True):
+        for part, (found, thresholds) in zip(parts, self.workers.map(floors, parts), strict=True):
             self._floors[part] = np.maximum(self._floors[part], found)
             self._thresholds[part], self._widths[part] = thresholds, np.inf
 
-    def _look(self, positions: Indices, prices: Floats) -> None:
+    def _look(self, positions: Indices) -> None:
         """Compute the values at these positions."""
-        parts = [positions[block] for block in slices(len(positions), self._block)]
 
         def values(part: Indices) -> tuple[Floats, Floats]:
-            costs, rows = self._rows(part)
+            costs, rows = self.rows.costs(part)
             thresholds, widths = self._thresholds[part], self._widths[part]
-            return lifted.values(costs, rows, prices, self.pool.masses, self.shares, thresholds, widths)
+            return lifted.values(costs, rows, self._prices, self.pool.masses, self.shares, thresholds, widths)
 
-        for part, (found, thresholds) in zip(parts, self._workers.map(values, parts), strict=True):
+        parts = self.rows.parts(positions)
+        for part, (found, thresholds) in zip(parts, self.workers.map(values, parts), strict=True):
             self._floors[part], self._thresholds[part], self._widths[part] = found, thresholds, 0.0
-
-    def _rows(self, positions: Indices) -> tuple[NDArray[np.floating[Any]], Indices]:
-        """Costs, and the rows in them that belong to ``positions``."""
-        if self._costs is not None:
-            return self._costs, positions
-        return self.pool.distances(self.candidates[positions], dtype=self._dtype), np.arange(len(positions))
-
-    def _gather(self) -> NDArray[np.floating[Any]]:
-        costs = np.empty((len(self.candidates), self.pool.n), self._dtype)
-
-        def fill(block: slice) -> None:
-            costs[block] = self.pool.distances(self.candidates[block], dtype=self._dtype)
-
-        self._workers.map(fill, slices(len(costs), self._block))
-        return costs

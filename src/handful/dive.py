@@ -18,10 +18,12 @@ def dive(field: Field, prices: Floats, distance: float) -> Indices:
     """Force in the candidates that the relaxed problem picks almost whole, or the one it picks most, and raise the
     prices for the rest; until all picks are forced."""
     while len(field.forced) < field.budget:
+        if len(field.forced) + len(field.open) == field.budget:
+            return field.candidates
         best, parts = ascend(field, prices, distance, np.inf)
         order = np.argsort(-parts, kind="stable")
         count = min(max(1, int((parts >= _CERTAIN).sum())), field.budget - len(field.forced))
-        taken = field.open[order[:count]]
-        field.restrict(np.append(field.forced, taken), np.setdiff1d(field.open, taken))
+        forced = np.append(field.forced, field.open[order[:count]])
+        field = field.narrowed(forced, np.setdiff1d(field.open, forced))
         prices = best.prices
     return field.candidates[field.forced]

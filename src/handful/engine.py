@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from handful.ascent import Ascent
+from handful.ascent import NO_PICKS, Ascent
 from handful.blocks import Workers, workers
-from handful.bound import Field
 from handful.clock import Clock, Stopped
 from handful.dive import dive
 from handful.forecast import Forecast, forecast
@@ -18,6 +17,8 @@ from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT
+from handful.rough import extended
+from handful.sample import Sample, drawn
 from handful.search import Found, Search
 from handful.selection import Progress, Selection, relative_gap
 from handful.transport import point_prices, transport
@@ -29,12 +30,15 @@ Indices = NDArray[np.int64]
 OPTIMAL = 1e-6  # relative gap at which picks are called optimal
 _SAMPLE = 5_000  # points on which the search starts where there are more
 _PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
-_NEAR = 0.1  # the same share, below which the prices are good enough to dive by
 _DIVE = 3  # rounds from one dive to the next
+_REPAIRS = 4  # dives in a round that keep most of the best picks
+_DROPPED = 8  # picks given up in one of these, at most
 _SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
-_SPLITS = 12  # cases split in a round
+_SPLITS = 3  # times that the tree splits some cases in a round
 _VECTORS = 20_000  # vectors of prices that a proof may hold
+_ROUGH = 3  # rounds of the ascent over a sample
+_ROUGH_POINTS = (1_000, 5_000)  # points of that sample, at least and at most
 _PATIENCE = 300  # perturbations without success after which the search rests
 
 
@@ -127,10 +131,11 @@ class _Run:
         self.progress = progress
         self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
         self.best = self._first()
-        self.ascent = Ascent(self.pool, problem.shares, problem.budget, problem.forced, crew, plan.cells, seed)
+        self.ascent = self._ascent(self.pool)
         self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
+        self.repairs = 0
         self.failures = 0
         self.tried: set[bytes] = set()
 
@@ -188,42 +193,70 @@ class _Run:
         self._offer(self.search.alternate(start.picks, start.pick_prices))
         self._report("raising the bound")
 
+    def _ascent(self, points: Pool | Sample, active: int | None = None) -> Ascent:
+        problem, plan = self.problem, self.plan
+        dtype = np.float64 if plan.exact else np.float32
+        active, room = (plan.active, plan.room) if active is None else (active, active)
+        candidates = self.pool.candidates
+        return Ascent(
+            points, problem.shares, problem.budget, problem.forced, candidates, self.crew, active, room, dtype, self.seed
+        )
+
     def _raise(self, round: int) -> None:
-        costs = self.pool.distances(self.best.picks)
-        start = point_prices(costs, self.best.pick_prices)
+        costs = self.pool.distances(self.best.picks, dtype=np.float32)
         groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
-        self.ascent.round(_STEPS, start, self.best.distance, groups)
+        if self.ascent.bundle is None:
+            start = point_prices(costs, self.best.pick_prices)
+            if self.plan.active < len(self.pool.candidates):
+                start = self._rough(groups, start)
+            self.ascent.begin(start, self.best.distance)
+        self.ascent.round(_STEPS, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
-        near = self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound)
-        if near and round % _DIVE == 0:
-            self._dive()
+        if round % _DIVE == 0:
+            self._dive(NO_PICKS)
 
-    def _dive(self) -> None:
-        """Alternate from where the prices lead if the candidates they favour are forced in, a few at a time."""
+    def _rough(self, groups: Indices, start: Floats) -> Floats:
+        """Prices to start from where a pass over all candidates takes long: those of a sample of the points."""
+        fitting = self.plan.active * self.pool.n // len(self.pool.candidates)
+        count = int(np.clip(fitting, *_ROUGH_POINTS))
+        sample = drawn(self.pool, count, np.random.default_rng([self.seed, 3]))
+        if sample is None:
+            return start
+        ascent = self._ascent(sample, self.plan.active * self.pool.n // count)
+        search = Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, sample.rows)
+        distance = search.solve(self.best.picks, self.best.pick_prices).distance
+        ascent.begin(start[sample.rows], distance)
+        for _ in range(_ROUGH):
+            ascent.round(_STEPS, distance, groups)
+        return extended(self.pool, ascent, self.problem.shares, self.crew)
+
+    def _dive(self, kept: Indices) -> None:
+        """Alternate from where the prices lead if ``kept`` and the candidates they favour are forced in, step by step."""
         assert self.ascent.bundle is not None
-        field = self.ascent.shortlist(max(_SHORTLIST, 10 * self.problem.budget))
-        self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
+        count = max(_SHORTLIST, 10 * self.problem.budget)
+        field = self.ascent.shortlist(min(count, self.plan.active - len(kept)), kept)
+        if len(field.forced) + len(field.open) >= self.problem.budget:
+            self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
+
+    def _repair(self) -> None:
+        """Give up some of the best picks and dive for others (large neighbourhood search; Shaw 1998)."""
+        for _ in range(_REPAIRS):
+            self.repairs += 1
+            random = np.random.default_rng([self.seed, 4, self.repairs])
+            dropped = int(random.integers(2, max(3, min(_DROPPED, self.problem.new // 2) + 1)))
+            picks, forced = self.best.picks, len(self.problem.forced)
+            if self.problem.new > dropped:
+                self._dive(random.choice(picks[forced:], self.problem.new - dropped, replace=False))
 
     def _plant(self) -> None:
         """Open the tree, if the distances of the candidates left fit in memory."""
-        survivors = self.ascent.survivors()
-        room = self.plan.spare // (8 * self.pool.n) - len(survivors)
-        if room < 100:
-            return
-        field = Field(
-            self.pool,
-            self.problem.shares,
-            self.problem.budget,
-            self.problem.forced,
-            survivors,
-            self.crew,
-            keep=True,
-            dtype=np.float64,
-        )
-        root = self.ascent.proof.prices[self.ascent.proof.closing[ROOT]]
-        self.tree = Tree(field, root, self.ascent.proof, self.best.distance, min(room, _VECTORS))
-        self._try(self.tree.suggestion)
+        assert self.ascent.bundle is not None
+        ascent, limit = self.ascent, min(self.plan.vectors, _VECTORS)
+        if len(ascent.field.candidates) <= self.plan.room and limit > 100:
+            ascent.field.keep(ascent.field.open)
+            prices, distance = ascent.bundle.prices, self.best.distance
+            self.tree = Tree(ascent.field, prices, ascent.lower_bound, ascent.proof, distance, self.crew, limit)
 
     def _split(self) -> None:
         assert self.tree is not None
@@ -242,9 +275,13 @@ class _Run:
             self._offer(self.search.alternate(np.concatenate([picks[:forced], np.sort(picks[forced:])])))
 
     def _look(self) -> None:
+        """Look for better picks around the best ones, as long as that has led anywhere of late."""
+        if self.failures < _PATIENCE or not self.tree:
+            self._repair()
+            self._perturb()
+
+    def _perturb(self) -> None:
         """Perturb the best picks, in batches that do not depend on the number of threads."""
-        if self.failures >= _PATIENCE and self.tree:
-            return
         hints = self.ascent.hints(self.search.candidates)
         for _ in range(8):
             numbers = range(self.tries, self.tries + 4)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handful.errors import HandfulError
 
 _BASE = 450_000_000  # Python, the libraries and their compiled code
-_ACTIVE = 1_500  # candidates whose distances to all points are kept, where not all are
+_ACTIVE = 3_000  # candidates whose distances to all points are kept, where not all are
 _ALL = 200_000_000  # distances that are kept whole without asking how many candidates they belong to
 _VECTORS = 100  # vectors of one number per point that bound and proof hold
 _BLOCKS = 200_000_000  # blocks being computed, on all threads
@@ -18,14 +18,18 @@ _BLOCKS = 200_000_000  # blocks being computed, on all threads
 class Forecast:
     """What a run takes.
 
-    ``bytes`` of memory while it raises the bound, of at most ``limit``; it keeps ``cells`` distances. A proof by cases
-    may take up to ``spare`` bytes more.
+    ``fixed`` bytes of memory whatever is kept, and ``bytes``, of at most ``limit``, while it raises the bound with the distances of ``active`` candidates
+    kept. When fewer than ``room`` are left it may keep those of all of them, and ``vectors`` more vectors of prices.
+    ``exact`` says whether distances are kept in double precision.
     """
 
+    fixed: int
     bytes: int
     limit: int
-    cells: int
-    spare: int
+    active: int
+    room: int
+    vectors: int
+    exact: bool
     sentence: str
 
 
@@ -38,21 +42,28 @@ def forecast(
     coordinates = 0 if metric == "precomputed" else points * dimension * (8 + 4)
     stored = points * dimension * itemsize
     least = _BASE + _BLOCKS + stored + coordinates + 8 * points * (_VECTORS + 6 * picks)
-    wanted = max(min(_ALL, points * candidates), points * min(_ACTIVE, candidates))
-    cells = min(wanted, (limit - least) // 6)
-    if cells < points * min(candidates, 4 * picks):
-        needed = least + 6 * points * min(candidates, 4 * picks)
+    exact = points * candidates <= _ALL // 2 and least + 8 * points * candidates <= limit
+    row = (8 if exact else 4) * points
+    fitting = (limit - least) // row
+    few = min(candidates, 4 * picks)
+    if fitting < few:
         raise HandfulError(
-            f"{points:,} points of {dimension} numbers and {picks} picks need at least {size(needed)}, but the limit "
-            f"is {size(limit)}: raise it with --memory, or give fewer points (a random sample of the pool will do)"
+            f"{points:,} points of {dimension} numbers and {picks} picks need at least {size(least + row * few)}, but "
+            f"the limit is {size(limit)}: raise it with --memory, or give fewer points (a random sample of the pool "
+            "will do)"
         )
-    total = least + 4 * cells
-    kept = "all distances" if cells >= points * candidates else f"the distances of {cells // points:,} candidates"
+    active = min(candidates, fitting, max(_ACTIVE, 8 * picks, _ALL // points))
+    room = min(candidates, max(active, fitting * 3 // 4))
+    total = least + row * active
+    kept = "all distances" if active == candidates else f"the distances of {active:,} candidates"
     return Forecast(
+        least,
         total,
         limit,
-        cells,
-        limit - total,
+        active,
+        room,
+        max(0, (limit - least - row * room) // (8 * points)),
+        exact,
         f"{picks} of {points:,} points, {candidates:,} of them candidates; "
         f"about {size(total)} of memory, {kept} kept; at most {size(limit)}",
     )

@@ -1,9 +1,9 @@
 """Closing the gap: branch and bound over the candidates that are left, with prices raised again in every case.
 
 A case is split by the candidate whose share in the relaxed problem is nearest to one half. Each half starts from the
-prices of the whole, and a few steps of the bundle raise its bound; the case of least bound is split next. Every now
-and then the tree *plunges*: it splits the half with the candidate in, then that one's half, down to where nothing is
-left to split, which leads to good picks.
+prices of the whole, and a few steps of the bundle raise its bound; the cases of least bound are split next, a few at a
+time. Every now and then the tree *plunges*: it splits the half with the candidate in, then that one's half, down to
+where nothing is left to split, which leads to good picks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.blocks import Workers
 from handful.bound import Evaluation, Field
 from handful.bundle import ascend
 from handful.proof import NONE, ROOT, Proof
@@ -24,17 +25,39 @@ Indices = NDArray[np.int64]
 
 CLOSED = 1e-7  # a case whose bound is this near to the distance, relative to it, is closed
 _PLUNGE = 50  # splits from one plunge to the next
+_TOGETHER = 4  # cases split at the same time; a fixed number, so that results don't depend on the number of threads
 
 
 @dataclass(order=True)
 class _Case:
+    """A case to be split by the candidate ``branch``, with its best ``prices``."""
+
     bound: float
     number: int
+    part: Field = field(compare=False)
     prices: Floats = field(compare=False)
-    forced: Indices = field(compare=False)
-    open: Indices = field(compare=False)
     branch: int = field(compare=False)
     done: bool = field(default=False, compare=False)
+
+
+@dataclass
+class _Half:
+    """One half of a case: its number in the proof, the candidates in it, and what it starts from."""
+
+    number: int
+    part: Field
+    prices: Floats
+    bound: float
+
+
+@dataclass
+class _Raised:
+    """What raising the bound of a half came to: the candidate to split it by is NONE where it needs no split."""
+
+    value: float
+    best: Evaluation
+    branch: int
+    with_each: Floats
 
 
 class Tree:
@@ -46,21 +69,26 @@ class Tree:
         The candidates left, with their distances kept.
     prices : array
         The best prices of the root.
+    bound : float
+        What they prove.
     distance : float
         That of the best picks known.
     limit : int
         Vectors of prices that the proof may hold.
     """
 
-    def __init__(self, field: Field, prices: Floats, proof: Proof, distance: float, limit: int) -> None:
-        self.field = field
+    def __init__(
+        self, field: Field, prices: Floats, bound: float, proof: Proof, distance: float, workers: Workers, limit: int
+    ) -> None:
         self._proof = proof
+        self._workers = workers
         self._limit = limit
         self._closed = np.inf
         self._splits = 0
         self._deeper: _Case | None = None
-        root, self.suggestion = self._case(ROOT, prices, field.forced, field.open, -np.inf, distance)
-        self._cases = [root] if root else []
+        self._cases: list[_Case] = []
+        root = _Half(ROOT, field, prices, bound)
+        self._enter(root, _raise(root, distance), distance)
 
     @property
     def lower_bound(self) -> float:
@@ -73,63 +101,84 @@ class Tree:
         return not self._cases or self._proof.size >= self._limit
 
     def split(self, distance: float) -> list[Indices]:
-        """Split a case; returns the picks that its halves suggest."""
-        case = self._deeper or self._cases[0]
-        plunging = self._deeper is not None or self._splits % _PLUNGE == 0
-        self._splits += 1
-        halves: list[_Case] = []
-        suggestions: list[Indices] = []
-        if case.bound >= distance * (1 - CLOSED):
-            self._closed = min(self._closed, case.bound)
-        else:
-            rest = case.open[case.open != case.branch]
-            inside, outside = self._proof.split(case.number, int(self.field.candidates[case.branch]))
-            for number, forced in ((inside, np.append(case.forced, case.branch)), (outside, case.forced)):
-                half, picks = self._case(number, case.prices, forced, rest, case.bound, distance)
-                halves += [half] if half else []
-                suggestions += [picks] if len(picks) else []
-        # Only now, so that the case still counts if the clock stops the work before its halves are done.
-        case.done = True
-        for half in halves:
-            heapq.heappush(self._cases, half)
+        """Split a few cases; returns the picks that their halves suggest."""
+        cases = self._next()
+        halves: list[_Half] = []
+        for case in cases:
+            if case.bound >= distance * (1 - CLOSED):
+                self._closed = min(self._closed, case.bound)
+            else:
+                halves += self._halves(case)
+        raised = self._workers.map(lambda half: _raise(half, distance), halves)
+        # Only now, so that the cases still count if the clock stops the work before their halves are done.
+        for case in cases:
+            case.done = True
+        entered = [self._enter(half, result, distance) for half, result in zip(halves, raised, strict=True)]
         while self._cases and self._cases[0].done:
             heapq.heappop(self._cases)
-        self._deeper = halves[0] if plunging and halves else None
-        return suggestions
+        plunging = self._deeper is not None or self._splits % _PLUNGE < len(cases)
+        self._deeper = entered[0] if plunging and entered else None
+        self._splits += len(cases)
+        return [result.best.chosen for result in raised]
 
-    def _case(
-        self, number: int, prices: Floats, forced: Indices, rest: Indices, bound: float, distance: float
-    ) -> tuple[_Case | None, Indices]:
-        """Raise the bound of a new case; it is returned if it may hold better picks, with the picks it suggests."""
-        missing = self.field.budget - len(forced)
-        if missing > len(rest):
-            return None, rest[:0]  # the case holds no selection
-        rest = rest if missing else rest[:0]
-        self.field.restrict(forced, rest)
-        if missing == len(rest):
-            best, branch = self._single(np.concatenate([forced, rest])), NONE
-        else:
-            best, branch = self._raise(prices, distance)
-        value = max(bound, self.field.safe(best))
-        self._proof.close(number, best.prices)
-        if branch == NONE or value >= distance * (1 - CLOSED):
+    def _next(self) -> list[_Case]:
+        """The cases to be split: the one that the tree plunges into, and those of least bound."""
+        chosen = [self._deeper] if self._deeper else []
+        waiting = (case for case in heapq.nsmallest(2 * _TOGETHER, self._cases) if not case.done)
+        for case in waiting:
+            if len(chosen) < _TOGETHER and case not in chosen:
+                chosen.append(case)
+        return chosen
+
+    def _halves(self, case: _Case) -> list[_Half]:
+        whole = case.part
+        split = whole.candidates[whole.open] == case.branch
+        rest = whole.open[~split]
+        inside, outside = self._proof.split(case.number, case.branch)
+        alone = self._workers.alone()
+        halves = []
+        for number, forced in ((inside, np.append(whole.forced, whole.open[split])), (outside, whole.forced)):
+            missing = whole.budget - len(forced)
+            if missing <= len(rest):  # otherwise the half holds no selection
+                left = whole.narrowed(forced, rest if missing else rest[:0], alone)
+                halves.append(_Half(number, left, case.prices, case.bound))
+        return halves
+
+    def _enter(self, half: _Half, raised: _Raised, distance: float) -> _Case | None:
+        """Note a half in the proof; it is returned, and waits to be split, if it may hold better picks."""
+        self._proof.close(half.number, raised.best.prices)
+        value = max(half.bound, raised.value)
+        if raised.branch == NONE or value >= distance * (1 - CLOSED):
             self._closed = min(self._closed, value)
-            return None, best.chosen
-        alive = self.field.survivors(best, distance)
-        self._proof.discard(number, self.field.candidates[np.setdiff1d(rest, alive)], best.prices)
-        if len(alive) < missing:
-            return None, best.chosen
-        branch = branch if branch in alive else int(alive[0])
-        return _Case(value, number, best.prices, forced, alive, branch), best.chosen
+            return None
+        part = half.part
+        alive = raised.with_each <= distance
+        self._proof.discard(half.number, part.candidates[part.open[~alive]], raised.best.prices)
+        if alive.sum() < part.budget - len(part.forced):
+            return None
+        left = part.narrowed(part.forced, part.open[alive])
+        open_ones = left.candidates[left.open]
+        branch = raised.branch if raised.branch in open_ones else int(open_ones[0])
+        case = _Case(value, half.number, left, raised.best.prices, branch)
+        heapq.heappush(self._cases, case)
+        return case
 
-    def _single(self, positions: Indices) -> Evaluation:
-        """The evaluation of a case with one selection: the prices of its optimal plan prove its very distance."""
-        pool, shares = self.field.pool, self.field.shares
-        costs = pool.distances(self.field.candidates[positions])
-        plan = transport(costs, pool.masses, shares.low, shares.high)
-        return self.field.evaluate(point_prices(costs, plan.pick_prices))
 
-    def _raise(self, prices: Floats, distance: float) -> tuple[Evaluation, int]:
-        """The best evaluation within a few steps, and the candidate to split by."""
-        best, parts = ascend(self.field, prices, distance, distance * (1 + CLOSED))
-        return best, int(self.field.open[np.argmin(np.abs(parts - 0.5))])
+def _raise(half: _Half, distance: float) -> _Raised:
+    """Raise the bound of a half by a few steps, and find the candidate to split it by."""
+    part = half.part
+    if part.budget - len(part.forced) == len(part.open):
+        best, branch = _single(part), NONE
+    else:
+        best, parts = ascend(part, half.prices, distance, distance * (1 + CLOSED))
+        branch = int(part.candidates[part.open[np.argmin(np.abs(parts - 0.5))]])
+    value, with_each = part.prove(best)
+    return _Raised(value, best, branch, with_each)
+
+
+def _single(part: Field) -> Evaluation:
+    """The evaluation of a case with one selection: the prices of its optimal plan prove its very distance."""
+    pool, shares = part.pool, part.shares
+    costs = pool.distances(part.candidates)
+    plan = transport(costs, pool.masses, shares.low, shares.high)
+    return part.evaluate(point_prices(costs, plan.pick_prices))

@@ -243,7 +243,7 @@ def _fits(problem: Problem, memory: int | None) -> bool:
     candidates = len(pool.candidates)
     shape = (pool.n, pool.dimension)
     plan = forecast(shape, pool.points.itemsize, pool.metric.name, problem.budget, candidates, memory)
-    return 8 * pool.n * candidates <= plan.limit - plan.bytes + 4 * plan.cells
+    return 8 * pool.n * candidates <= plan.limit - plan.fixed
 
 
 def _progress(line: Iteration, valid: bool) -> Progress:
