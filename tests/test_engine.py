@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, hstack, kron, vstack
 from scipy.sparse import eye_array as identity
 
 import handful
-from handful import Pool, Selection
+from handful import Selection
 from oracles import Tiny, emd_cost, proven
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ def check_optimal(tiny: Tiny) -> Selection:
     """With a gap of 0 the engine finds the optimum and proves it."""
     costs = tiny.costs()
     optimum = min(costs.values())
-    scale = max(costs.values())
+    scale = float(tiny.pool.distances(np.arange(tiny.pool.n)).max())
     selection = solve(tiny, gap=0)
     check(selection, tiny)
     assert selection.lower_bound <= optimum + 1e-13 * scale
@@ -78,7 +78,7 @@ def check_optimal(tiny: Tiny) -> Selection:
     assert selection.status == "optimal"
     assert selection.distance == pytest.approx(optimum, rel=1e-6, abs=1e-9 * scale)
     assert selection.lower_bound >= selection.distance * (1 - 1e-6)
-    proof = proven(selection)
+    proof = max(0.0, proven(selection))
     assert selection.lower_bound <= proof + 1e-12 * scale
     assert proof <= optimum + 1e-12 * scale
     return selection
@@ -151,7 +151,8 @@ def test_points_that_are_all_the_same_and_picks_of_them_all(metric: str, weight:
     everything = check_optimal(Tiny(points, 7, metric, weight))
     assert everything.distance == 0
     assert sorted(everything.indices.tolist()) == list(range(7))
-    check_optimal(Tiny(points[:1, :1] if metric == "precomputed" else points[:1], 1, metric, weight))
+    alone = points[:1, :1] if metric == "precomputed" else points[:1]
+    check_optimal(Tiny(alone, 1, metric, (0.05, 1.0) if isinstance(weight, tuple) else weight))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -194,13 +195,13 @@ def problems(draw: st.DrawFn) -> Tiny:
 
 
 @given(problems(), st.integers(1, 2), st.integers(0, 3))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_selection_is_better_than_the_bound(tiny: Tiny, rounds: int, seed: int) -> None:
     """Bounds hold for random picks and for those of other seeds; everything else that must hold does."""
     selection = solve(tiny, rounds=rounds, seed=seed, gap=0)
     check(selection, tiny)
     pool = selection.pool
-    assert selection.lower_bound <= proven(selection) + 1e-12 * pool.distances(selection.picks).max()
+    assert selection.lower_bound <= max(0.0, proven(selection)) + 1e-12 * pool.distances(selection.picks).max()
     random = np.random.default_rng(seed)
     free = np.setdiff1d(pool.candidates, tiny.already)
     others = [random.choice(free, tiny.picks - len(tiny.already), replace=False) for _ in range(8)]

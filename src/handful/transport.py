@@ -113,8 +113,10 @@ def _solve(
 ) -> tuple[Indices, Indices, NDArray[np.int64], int, Floats]:
     units, total = _units(masses, len(costs))
     fair = total // len(costs)
-    least = fair if math.isclose(low * len(costs), 1) else min(fair, max(0, round(low * total)))
-    most = fair if math.isclose(high * len(costs), 1) else max(fair, min(total, round(high * total)))
+    # Wider by what rounding may have moved, so that points which just fill a share need not be split.
+    slack = len(masses) + total // 10**15
+    least = fair if math.isclose(low * len(costs), 1) else min(fair, max(0, math.floor(low * total) - slack))
+    most = fair if math.isclose(high * len(costs), 1) else max(fair, min(total, math.ceil(high * total) + slack))
     if least == most:
         prices = _newton(costs, masses, prices)
     far = _FAR * float(costs[:, 0].max())
