@@ -112,9 +112,10 @@ class Pool:
             chosen = slice(None) if len(candidates) == self.n else candidates
             mass = groups @ np.ones(self.n, np.float32)
             costs: Floats = (groups @ prepared) @ prepared[chosen].T
-            costs *= -2
-            costs += mass[:, None] * norms[chosen]
-            costs += (groups @ norms)[:, None]
+            scale = 0.5 if self.metric.name == "cosine" else 1.0
+            costs *= -2 * scale
+            costs += scale * mass[:, None] * norms[chosen]
+            costs += scale * (groups @ norms)[:, None]
             return costs
         totals = np.empty((len(starts), len(candidates)))
         step = max(1, 4_000_000 // len(members))
@@ -223,26 +224,30 @@ def _checked_points(points: ArrayLike, metric: Metric) -> Floats:
         raise HandfulError(f"the pool is empty: shape {array.shape}; at least one point and one coordinate are needed")
     if metric.name == "precomputed" and array.shape[0] != array.shape[1]:
         raise HandfulError(f"a precomputed cost matrix must be square; got shape {array.shape}")
-    for start in range(0, len(array), _ROWS):
-        _check_rows(array[start : start + _ROWS], start, metric)
+    _check_rows(array, metric)
     return array
 
 
-def _check_rows(block: Floats, start: int, metric: Metric) -> None:
+def _check_rows(points: Floats, metric: Metric) -> None:
+    faults: dict[str, list[int]] = {}
+    for number, block in enumerate(_blocks(points)):
+        for why, bad in _faults(block, metric):
+            faults.setdefault(why, []).extend((np.flatnonzero(bad) + number * _ROWS).tolist())
+    for why, rows in faults.items():
+        if rows:
+            some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+            subject = f"row {some} (counted from 0) holds" if len(rows) == 1 else f"rows {some} (counted from 0) hold"
+            raise HandfulError(f"{subject} {why}")
+
+
+def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """What rows may be wrong in, and which are."""
     if block.dtype.kind == "f":
-        _refuse(~np.isfinite(block).all(axis=1), start, "NaN or infinity: repair or drop them")
+        yield "NaN or infinity: repair or drop them", ~np.isfinite(block).all(axis=1)
     if metric.name == "cosine":
-        _refuse(~block.any(axis=1), start, "only zeros, which have no cosine: drop them or choose another metric")
+        yield "only zeros, which have no cosine: drop them or choose another metric", ~block.any(axis=1)
     if metric.name == "precomputed":
-        _refuse((block < 0).any(axis=1), start, "negative costs: a cost must be 0 or more")
-
-
-def _refuse(bad: ArrayLike, start: int, why: str) -> None:
-    rows = np.flatnonzero(bad) + start
-    if len(rows):
-        some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-        subject = f"row {some} (counted from 0) holds" if len(rows) == 1 else f"rows {some} (counted from 0) hold"
-        raise HandfulError(f"{subject} {why}")
+        yield "negative costs: a cost must be 0 or more", (block < 0).any(axis=1)
 
 
 def _checked_masses(masses: ArrayLike | None, n: int) -> NDArray[np.float64]:
