@@ -8,18 +8,18 @@ over all then gives the valid bound, discards candidates, and shows which ones t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from handful.blocks import Workers
 from handful.bound import Evaluation, Field
 from handful.bundle import Bundle
-from handful.lifted import Shares
+from handful.forecast import Forecast
 from handful.pool import Pool
+from handful.problem import Problem
 from handful.proof import ROOT, Proof
 from handful.sample import Sample
+from handful.tree import Tree
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -34,33 +34,29 @@ class Ascent:
 
     Parameters
     ----------
-    active : int
-        Candidates over which the steps are, where there are more than ``room``.
-    room : int
-        Candidates whose costs to all points may be kept in memory.
+    points : Pool or Sample
+        The points to be served: all of the problem's pool, or some.
+    plan : Forecast
+        How many candidates' distances may be kept: ``room``, and if there are more, the steps are over ``active``.
     """
 
-    def __init__(
-        self,
-        pool: Pool | Sample,
-        shares: Shares,
-        budget: int,
-        forced: Indices,
-        candidates: Indices,
-        workers: Workers,
-        active: int,
-        room: int,
-        dtype: type[np.floating[Any]],
-        seed: int,
-    ) -> None:
-        self.field = Field(pool, shares, budget, forced, candidates, workers, room=room, dtype=dtype)
+    def __init__(self, points: Pool | Sample, problem: Problem, plan: Forecast, workers: Workers, seed: int) -> None:
+        self.field = Field(
+            points,
+            problem.shares,
+            problem.budget,
+            problem.forced,
+            problem.pool.candidates,
+            workers,
+            room=plan.room,
+            dtype=np.float64 if plan.exact else np.float32,
+        )
         self.proof = Proof()
         self.lower_bound = -np.inf
         self.converged = False
         self.bundle: Bundle | None = None
         self.suggestion = np.empty(0, np.int64)
-        self._active = active
-        self._room = room
+        self._active, self._room = plan.active, plan.room
         self._random = np.random.default_rng(seed)
         self._rounds = 0
 
@@ -76,7 +72,7 @@ class Ascent:
         ``groups`` says for every point in which group of the best plan it lies.
         """
         assert self.bundle is not None
-        if len(self.field.candidates) > self._room:
+        if len(self.field.open) > self._room:
             self._active_round(steps, distance, groups)
         else:
             self._full_round(steps, distance)
@@ -118,7 +114,7 @@ class Ascent:
 
     def _spread(self, groups: Indices) -> Indices:
         """Open positions for the active set."""
-        room = self._active - len(self.field.forced)
+        room = self._active
         cheapest = self.field.cheapest(len(self.field.open))
         at_random = room // 4 if self._rounds < 2 else room // 20
         labels = groups[self.field.candidates[cheapest]]
@@ -158,6 +154,16 @@ class Ascent:
     def survivors(self) -> Indices:
         """Candidates that may be in better picks than the best ones known, and the forced ones."""
         return np.sort(self.field.candidates)
+
+    def tree(self, distance: float, limit: int) -> Tree | None:
+        """Branch and bound over the candidates left, if their distances fit in memory.
+
+        Its proof may hold ``limit`` vectors of prices.
+        """
+        if self.bundle is None or len(self.field.open) > self._room:
+            return None
+        self.field.keep(self.field.open)
+        return Tree(self.field, self.bundle.prices, self.lower_bound, self.proof, distance, limit)
 
     def discard(self, evaluation: Evaluation, distance: float) -> bool:
         """Leave out the candidates with which these prices prove that no picks are better than ``distance``."""

@@ -49,7 +49,7 @@ class Field:
     """A set of candidates over which the bound is evaluated.
 
     ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and
-    those of which the cheapest are counted. The costs of up to ``room`` candidates stay in memory.
+    those of which the cheapest are counted. The costs of up to ``room`` open candidates stay in memory.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Field:
         self.open = np.arange(len(forced), len(self.candidates))
         self.workers = workers
         self._dtype = dtype
-        self.rows = Rows(pool, self.candidates, room, dtype)
+        self.rows = Rows(pool, self.candidates, room + len(forced), dtype)
         # Of every candidate: a bound below its value, its threshold, and how far off that may be. At prices of 0 no
         # value is negative.
         self._prices = np.zeros(pool.n)

@@ -17,8 +17,7 @@ from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT
-from handful.rough import extended
-from handful.sample import Sample, drawn
+from handful.rough import rough_prices
 from handful.search import Found, Search
 from handful.selection import Progress, Selection, relative_gap
 from handful.transport import point_prices, transport
@@ -37,8 +36,6 @@ _SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
 _SPLITS = 3  # times that the tree splits some cases in a round
 _VECTORS = 20_000  # vectors of prices that a proof may hold
-_ROUGH = 3  # rounds of the ascent over a sample
-_ROUGH_POINTS = (1_000, 5_000)  # points of that sample, at least and at most
 _PATIENCE = 300  # perturbations without success after which the search rests
 
 
@@ -131,7 +128,7 @@ class _Run:
         self.progress = progress
         self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
         self.best = self._first()
-        self.ascent = self._ascent(self.pool)
+        self.ascent = Ascent(self.pool, problem, plan, crew, seed)
         self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
@@ -158,7 +155,7 @@ class _Run:
             self._report("closing the gap" if self.tree else "raising the bound")
             done += 1
             current = relative_gap(self.best.distance, self.lower_bound)
-            if current <= OPTIMAL:
+            if current <= OPTIMAL or self.best.distance - self.lower_bound <= self.pool.rounding(np.float64):
                 return "optimal"
             if current <= self.gap:
                 return "gap"
@@ -174,7 +171,8 @@ class _Run:
         """Some picks at once, so that there is an answer whenever the run is stopped."""
         random = np.random.default_rng(self.seed)
         picks = self.search.seed(self.problem.new, random)
-        plan = self.search.solve(picks)
+        shares = self.problem.shares
+        plan = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
         return Found(picks, plan.distance, plan.pick_prices)
 
     def _search_sample(self) -> None:
@@ -193,22 +191,13 @@ class _Run:
         self._offer(self.search.alternate(start.picks, start.pick_prices))
         self._report("raising the bound")
 
-    def _ascent(self, points: Pool | Sample, active: int | None = None) -> Ascent:
-        problem, plan = self.problem, self.plan
-        dtype = np.float64 if plan.exact else np.float32
-        active, room = (plan.active, plan.room) if active is None else (active, active)
-        candidates = self.pool.candidates
-        return Ascent(
-            points, problem.shares, problem.budget, problem.forced, candidates, self.crew, active, room, dtype, self.seed
-        )
-
     def _raise(self, round: int) -> None:
         costs = self.pool.distances(self.best.picks, dtype=np.float32)
         groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
         if self.ascent.bundle is None:
             start = point_prices(costs, self.best.pick_prices)
             if self.plan.active < len(self.pool.candidates):
-                start = self._rough(groups, start)
+                start = rough_prices(self.problem, self.plan, self.best.picks, start, groups, self.crew, self.seed)
             self.ascent.begin(start, self.best.distance)
         self.ascent.round(_STEPS, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
@@ -216,28 +205,15 @@ class _Run:
         if round % _DIVE == 0:
             self._dive(NO_PICKS)
 
-    def _rough(self, groups: Indices, start: Floats) -> Floats:
-        """Prices to start from where a pass over all candidates takes long: those of a sample of the points."""
-        fitting = self.plan.active * self.pool.n // len(self.pool.candidates)
-        count = int(np.clip(fitting, *_ROUGH_POINTS))
-        sample = drawn(self.pool, count, np.random.default_rng([self.seed, 3]))
-        if sample is None:
-            return start
-        ascent = self._ascent(sample, self.plan.active * self.pool.n // count)
-        search = Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, sample.rows)
-        distance = search.solve(self.best.picks, self.best.pick_prices).distance
-        ascent.begin(start[sample.rows], distance)
-        for _ in range(_ROUGH):
-            ascent.round(_STEPS, distance, groups)
-        return extended(self.pool, ascent, self.problem.shares, self.crew)
-
     def _dive(self, kept: Indices) -> None:
-        """Alternate from where the prices lead if ``kept`` and the candidates they favour are forced in, step by step."""
-        assert self.ascent.bundle is not None
+        """Alternate from where the prices lead if ``kept`` and what they favour are forced in, step by step."""
+        bundle = self.ascent.bundle
+        if bundle is None:
+            return
         count = max(_SHORTLIST, 10 * self.problem.budget)
         field = self.ascent.shortlist(min(count, self.plan.active - len(kept)), kept)
         if len(field.forced) + len(field.open) >= self.problem.budget:
-            self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
+            self._try(dive(field, bundle.prices, self.best.distance))
 
     def _repair(self) -> None:
         """Give up some of the best picks and dive for others (large neighbourhood search; Shaw 1998)."""
@@ -250,13 +226,9 @@ class _Run:
                 self._dive(random.choice(picks[forced:], self.problem.new - dropped, replace=False))
 
     def _plant(self) -> None:
-        """Open the tree, if the distances of the candidates left fit in memory."""
-        assert self.ascent.bundle is not None
-        ascent, limit = self.ascent, min(self.plan.vectors, _VECTORS)
-        if len(ascent.field.candidates) <= self.plan.room and limit > 100:
-            ascent.field.keep(ascent.field.open)
-            prices, distance = ascent.bundle.prices, self.best.distance
-            self.tree = Tree(ascent.field, prices, ascent.lower_bound, ascent.proof, distance, self.crew, limit)
+        limit = min(self.plan.vectors, _VECTORS)
+        if limit > 100:
+            self.tree = self.ascent.tree(self.best.distance, limit)
 
     def _split(self) -> None:
         assert self.tree is not None
@@ -296,9 +268,14 @@ class _Run:
                 self._offer(found)
 
     def _offer(self, found: Found) -> None:
-        if found.distance < self.best.distance * (1 - 1e-12):
-            self.best = found
-            self.failures = 0
+        """Take these picks if they are better, by distances in double precision: the search's are in single."""
+        if found.distance < self.best.distance * (1 + 1e-5):
+            shares = self.problem.shares
+            costs = self.pool.distances(found.picks)
+            plan = transport(costs, self.pool.masses, shares.low, shares.high, start=found.pick_prices)
+            if plan.distance < self.best.distance * (1 - 1e-12):
+                self.best = Found(found.picks, plan.distance, plan.pick_prices)
+                self.failures = 0
 
     def _report(self, phase: str) -> None:
         entry = Progress(self.crew.clock.elapsed, self.best.distance, self.lower_bound, phase)

@@ -18,9 +18,9 @@ _BLOCKS = 200_000_000  # blocks being computed, on all threads
 class Forecast:
     """What a run takes.
 
-    ``fixed`` bytes of memory whatever is kept, and ``bytes``, of at most ``limit``, while it raises the bound with the distances of ``active`` candidates
-    kept. When fewer than ``room`` are left it may keep those of all of them, and ``vectors`` more vectors of prices.
-    ``exact`` says whether distances are kept in double precision.
+    ``fixed`` bytes of memory whatever is kept, and ``bytes``, of at most ``limit``, while it raises the bound with the
+    distances of ``active`` candidates kept. When fewer than ``room`` are left it may keep those of all of them, and
+    ``vectors`` more vectors of prices. ``exact`` says whether distances are kept in double precision.
     """
 
     fixed: int

@@ -18,6 +18,7 @@ Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
 _ROWS = 8192  # points read or prepared at a time
+_SMALLEST, _LARGEST = 1e-12, 1e15  # of the largest coordinate: squares of it must have room in single precision
 
 
 class Pool:
@@ -238,9 +239,15 @@ def _check_rows(points: Floats, metric: Metric) -> None:
             some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
             subject = f"row {some} (counted from 0) holds" if len(rows) == 1 else f"rows {some} (counted from 0) hold"
             raise HandfulError(f"{subject} {why}")
+    largest = 1.0 if metric.name == "cosine" else max(float(np.abs(block).max()) for block in _blocks(points))
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        raise HandfulError(
+            f"the largest number in the pool is {largest:g}, but distances are computed in single precision, which "
+            f"needs it between {_SMALLEST:g} and {_LARGEST:g}: rescale the points"
+        )
 
 
-def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, Any]]:
     """What rows may be wrong in, and which are."""
     if block.dtype.kind == "f":
         yield "NaN or infinity: repair or drop them", ~np.isfinite(block).all(axis=1)

@@ -18,7 +18,7 @@ Indices = NDArray[np.int64]
 
 
 class Rows:
-    """Costs of ``candidates``, numbered by their positions there; `keep` says which stay in memory, at most ``room``."""
+    """Costs of ``candidates``, numbered by their positions there; `keep` has at most ``room`` of them in memory."""
 
     def __init__(self, pool: Pool | Sample, candidates: Indices, room: int, dtype: type[np.floating[Any]]) -> None:
         self.pool = pool
@@ -48,6 +48,7 @@ class Rows:
         def fill(part: slice) -> None:
             self._costs[free[part]] = self.pool.distances(self.candidates[new[part]], dtype=self.dtype)
 
+        new = new[: len(free)]
         workers.map(fill, slices(len(new), self.step))
         # Only now do they count as kept: the clock may stop the work half way.
         self._places[new] = free[: len(new)]

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.blocks import Workers
 from handful.bound import Evaluation, Field
 from handful.bundle import ascend
 from handful.proof import NONE, ROOT, Proof
@@ -77,11 +76,9 @@ class Tree:
         Vectors of prices that the proof may hold.
     """
 
-    def __init__(
-        self, field: Field, prices: Floats, bound: float, proof: Proof, distance: float, workers: Workers, limit: int
-    ) -> None:
+    def __init__(self, field: Field, prices: Floats, bound: float, proof: Proof, distance: float, limit: int) -> None:
         self._proof = proof
-        self._workers = workers
+        self._workers = field.workers
         self._limit = limit
         self._closed = np.inf
         self._splits = 0
