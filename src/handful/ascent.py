@@ -66,6 +66,13 @@ class Ascent:
         self._take(first)
         self.bundle = Bundle(self.field.pool.masses, first, distance)
 
+    def resume(self, proof: Proof, distance: float) -> None:
+        """Go on from the proof of an earlier run."""
+        _, discarded = proof.held()[ROOT]
+        self.proof, field = proof, self.field
+        self.field = field.narrowed(field.forced, field.open[~np.isin(field.candidates[field.open], discarded)])
+        self.begin(proof.prices[proof.closing[ROOT]], distance)
+
     def round(self, steps: int, distance: float, groups: Indices) -> None:
         """Some steps of the ascent, and what can be discarded then.
 

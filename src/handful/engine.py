@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handful.ascent import NO_PICKS, Ascent
 from handful.blocks import Workers, workers
+from handful.certificate import Certificate
 from handful.clock import Clock, Stopped
 from handful.dive import dive
 from handful.forecast import Forecast, forecast
@@ -17,6 +20,7 @@ from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT
+from handful.resume import keep, proof_of, saved
 from handful.rough import rough_prices
 from handful.search import Found, Search
 from handful.selection import Progress, Selection, relative_gap
@@ -36,6 +40,7 @@ _SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
 _SPLITS = 3  # times that the tree splits some cases in a round
 _VECTORS = 20_000  # vectors of prices that a proof may hold
+_KEEP = 120  # seconds from one checkpoint to the next
 _PATIENCE = 300  # perturbations without success after which the search rests
 
 
@@ -56,6 +61,7 @@ def select(
     threads: int | None = None,
     memory: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Selection:
     """Pick the points whose Wasserstein distance to the pool is least, with proof.
 
@@ -86,6 +92,9 @@ def select(
         Bytes that may be used; default 4 GB.
     progress : callable, optional
         Called with a `Progress` after every round.
+    checkpoint : path, optional
+        A file into which the run writes its certificate every two minutes and at its end. If it is there already the
+        run goes on from it, with a time limit of its own.
 
     Returns
     -------
@@ -98,13 +107,19 @@ def select(
     plan = forecast(
         (pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, len(pool.candidates), memory
     )
+    file = None if checkpoint is None else Path(checkpoint)
+    before = None if file is None else saved(file, problem)
     with clock.catching_interrupts(), workers(threads, clock) as crew:
-        run = _Run(problem, crew, plan, seed, gap, progress)
+        run = _Run(problem, crew, plan, seed, gap, progress, file)
         try:
+            run.begin(before)
             status = run.go(rounds)
         except Stopped:
             status = "interrupted" if clock.interrupted else "time"
-        return run.result(status)
+        selection = run.result(status)
+    if file is not None:
+        keep(selection, file)
+    return selection
 
 
 class _Run:
@@ -118,6 +133,7 @@ class _Run:
         seed: int,
         gap: float,
         progress: Callable[[Progress], None] | None,
+        checkpoint: Path | None,
     ) -> None:
         self.problem = problem
         self.pool = problem.pool
@@ -126,6 +142,8 @@ class _Run:
         self.seed = seed
         self.gap = gap
         self.progress = progress
+        self.checkpoint = checkpoint
+        self.kept_at = 0.0
         self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
         self.best = self._first()
         self.ascent = Ascent(self.pool, problem, plan, crew, seed)
@@ -141,9 +159,21 @@ class _Run:
         bound = self.tree.lower_bound if self.tree else self.ascent.lower_bound
         return max(0.0, min(bound, self.best.distance))
 
+    def begin(self, before: Certificate | None) -> None:
+        """Find picks to start with; those of the run before, with its proof, if there was one."""
+        if before is None:
+            self._search_sample()
+            return
+        forced = len(self.problem.forced)
+        self._offer(self.search.alternate(np.concatenate([before.picks[:forced], np.sort(before.picks[forced:])])))
+        self.ascent.resume(proof_of(before), self.best.distance)
+        self.search.candidates = self.ascent.survivors()
+        if len(before.cases) > 1:
+            self._plant()
+        self._report("going on")
+
     def go(self, rounds: int | None) -> str:
         """Rounds of bound and search, until there is a reason to end."""
-        self._search_sample()
         done = 0
         while True:
             if self.tree:
@@ -282,6 +312,9 @@ class _Run:
         self.trace.append(entry)
         if self.progress:
             self.progress(entry)
+        if self.checkpoint and entry.elapsed > self.kept_at + _KEEP:
+            self.kept_at = entry.elapsed
+            keep(self.result("time"), self.checkpoint)
 
     def result(self, status: str) -> Selection:
         """The best picks, evaluated in double precision, with the proof."""

@@ -51,9 +51,7 @@ def values(
     return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)
 
 
-def served(
-    costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats
-) -> Floats:
+def served(costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats) -> Floats:
     """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
     return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)
 

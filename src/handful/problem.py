@@ -30,9 +30,7 @@ class Problem:
         return self.budget - len(self.forced)
 
     @classmethod
-    def of(
-        cls, pool: Pool, budget: int, picks_weight: PicksWeight, already: ArrayLike, count_already: bool
-    ) -> Problem:
+    def of(cls, pool: Pool, budget: int, picks_weight: PicksWeight, already: ArrayLike, count_already: bool) -> Problem:
         """Check what was asked for."""
         forced = checked_indices(already, pool.n, "already")
         if isinstance(budget, bool) or not isinstance(budget, int | np.integer):

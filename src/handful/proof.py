@@ -69,6 +69,21 @@ class Proof:
         self.closing += [self.closing[case]] * 2
         return first, first + 1
 
+    def held(self) -> list[tuple[list[int], list[int]]]:
+        """For every case the candidates that are in, and those that are out or discarded."""
+        out: dict[int, list[int]] = {}
+        for case, candidate, _ in self.discarded:
+            out.setdefault(case, []).append(candidate)
+        found: list[tuple[list[int], list[int]]] = [([], out.get(ROOT, []))]
+        for case in range(1, len(self.parents)):
+            inside, outside = found[self.parents[case]]
+            branch = [self.branches[case]]
+            if self.included[case]:
+                found.append((inside + branch, outside + out.get(case, [])))
+            else:
+                found.append((inside, outside + branch + out.get(case, [])))
+        return found
+
     @property
     def size(self) -> int:
         """Vectors of prices held."""

@@ -24,6 +24,7 @@ Indices = NDArray[np.int64]
 
 CLOSED = 1e-7  # a case whose bound is this near to the distance, relative to it, is closed
 _PLUNGE = 50  # splits from one plunge to the next
+_UNKNOWN = -2  # in place of the candidate to split by, where it is still to be found
 _TOGETHER = 4  # cases split at the same time; a fixed number, so that results don't depend on the number of threads
 
 
@@ -60,7 +61,7 @@ class _Raised:
 
 
 class Tree:
-    """Cases still to be split, by their bounds.
+    """Cases still to be split, by their bounds; those of the proof, if it has some.
 
     Parameters
     ----------
@@ -84,8 +85,11 @@ class Tree:
         self._splits = 0
         self._deeper: _Case | None = None
         self._cases: list[_Case] = []
-        root = _Half(ROOT, field, prices, bound)
-        self._enter(root, _raise(root, distance), distance)
+        if len(proof.parents) == 1:
+            root = _Half(ROOT, field, prices, bound)
+            self._enter(root, _raise(root, distance), distance)
+        else:
+            self._resume(field, bound, distance)
 
     @property
     def lower_bound(self) -> float:
@@ -118,6 +122,20 @@ class Tree:
         self._splits += len(cases)
         return [result.best.chosen for result in raised]
 
+    def _resume(self, field: Field, bound: float, distance: float) -> None:
+        """Go on from the cases of the proof that were not split."""
+        proof, split = self._proof, set(self._proof.parents)
+        halves = []
+        for case, (inside, outside) in enumerate(proof.held()):
+            left = field.open[~np.isin(field.candidates[field.open], [*inside, *outside])]
+            forced = np.append(field.forced, field.open[np.isin(field.candidates[field.open], inside)])
+            missing = field.budget - len(forced)
+            if case not in split and 0 <= missing <= len(left):
+                part = field.narrowed(forced, left if missing else left[:0], self._workers.alone())
+                halves.append(_Half(case, part, proof.prices[proof.closing[case]], bound))
+        for half, known in zip(halves, self._workers.map(_known, halves), strict=True):
+            self._enter(half, known, distance)
+
     def _next(self) -> list[_Case]:
         """The cases to be split: the one that the tree plunges into, and those of least bound."""
         chosen = [self._deeper] if self._deeper else []
@@ -129,6 +147,8 @@ class Tree:
 
     def _halves(self, case: _Case) -> list[_Half]:
         whole = case.part
+        if case.branch == _UNKNOWN:
+            return [_Half(case.number, whole, case.prices, case.bound)]
         split = whole.candidates[whole.open] == case.branch
         rest = whole.open[~split]
         inside, outside = self._proof.split(case.number, case.branch)
@@ -155,7 +175,8 @@ class Tree:
             return None
         left = part.narrowed(part.forced, part.open[alive])
         open_ones = left.candidates[left.open]
-        branch = raised.branch if raised.branch in open_ones else int(open_ones[0])
+        kept = raised.branch == _UNKNOWN or raised.branch in open_ones
+        branch = raised.branch if kept else int(open_ones[0])
         case = _Case(value, half.number, left, raised.best.prices, branch)
         heapq.heappush(self._cases, case)
         return case
@@ -171,6 +192,15 @@ def _raise(half: _Half, distance: float) -> _Raised:
         branch = int(part.candidates[part.open[np.argmin(np.abs(parts - 0.5))]])
     value, with_each = part.prove(best)
     return _Raised(value, best, branch, with_each)
+
+
+def _known(half: _Half) -> _Raised:
+    """What the prices that a half starts from prove."""
+    part = half.part
+    best = part.evaluate(half.prices)
+    single = part.budget - len(part.forced) == len(part.open)
+    value, with_each = part.prove(best)
+    return _Raised(value, best, NONE if single else _UNKNOWN, with_each)
 
 
 def _single(part: Field) -> Evaluation:

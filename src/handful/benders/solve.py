@@ -173,9 +173,7 @@ def solve_whole(
     return _result(problem, options, run, status, threads)
 
 
-def _result(
-    problem: Problem, options: Options, run: Decomposition, status: str, threads: int | None
-) -> BendersResult:
+def _result(problem: Problem, options: Options, run: Decomposition, status: str, threads: int | None) -> BendersResult:
     """The best picks with their exact plan, and the bounds."""
     pool, shares, rules = problem.pool, problem.shares, run.rules
     picks = ordered(pool, shares, run.candidates.picks(run.best.columns), len(problem.forced))

@@ -1,0 +1,174 @@
+"""How far and how fast: gaps and the time to reach them, the cost of a pass, and growth with the number of points.
+
+python benchmarks/scale.py gaps digits
+python benchmarks/scale.py gaps cifar10 --data ../shared/data/cifar10_lite0_pca.npz
+python benchmarks/scale.py gaps fashion --data train-images-idx3-ubyte.gz
+python benchmarks/scale.py pass
+python benchmarks/scale.py growth
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+
+import handful
+from handful.blocks import Workers, workers
+from handful.bound import Field
+from handful.clock import Clock
+from handful.lifted import Shares
+from handful.rough import rough_prices
+from handful.search import Search
+
+Points = NDArray[Any]
+
+# pool: (budget, gap to reach, seconds)
+GAPS = {
+    "digits": [(5, 0.0, 180), (10, 0.0, 180), (20, 0.001, 300), (40, 0.005, 300)],
+    "cifar10": [(10, 0.001, 300), (40, 0.007, 300), (180, 0.03, 600)],
+    "fashion": [(10, 0.003, 300), (40, 0.01, 300)],
+}
+MEMORY = 4 * 2**30
+SIZES = (7_500, 15_000, 30_000, 60_000)
+
+
+def points_of(pool: str, data: Path | None) -> Points:
+    """The pool of that name; all but the digits come from a file."""
+    if pool == "digits":
+        return np.asarray(load_digits().data)
+    if data is None:
+        raise SystemExit(f"give the file of {pool} with --data")
+    if pool == "cifar10":
+        return np.asarray(np.load(data)["train"])
+    images = np.frombuffer(gzip.decompress(data.read_bytes()), np.uint8, offset=16).reshape(-1, 784)
+    return np.asarray(PCA(64, random_state=0).fit_transform(images / np.float32(255)).astype(np.float32))
+
+
+def mixture(points: int, dimension: int = 64) -> Points:
+    """A pool in 50 clusters of unequal weight."""
+    random = np.random.default_rng(0)
+    weights = random.dirichlet(np.ones(50))
+    centres = random.normal(size=(50, dimension))
+    return (centres[random.choice(50, points, p=weights)] + 0.7 * random.normal(size=(points, dimension))).astype("f4")
+
+
+def gaps(pool: str, data: Path | None, budgets: list[int], threads: int) -> None:
+    """Distance, bound and gap of runs with the time they may take."""
+    points = points_of(pool, data)
+    handful.select(points[:200], 3, time_limit=60, rounds=2)
+    print(f"{pool}: {points.shape[0]:,} x {points.shape[1]}, 1 - cos, {threads} threads, at most 4 GiB")
+    heads = ("B", "distance", "bound", "gap", "asked", "1.5 % after", "reached after", "ended", "status")
+    print("{:>4} {:>10} {:>10} {:>8} {:>7} {:>12} {:>14} {:>8}  {}".format(*heads))
+    for budget, gap, seconds in GAPS[pool]:
+        if budgets and budget not in budgets:
+            continue
+        run = handful.select(points, budget, gap=gap, time_limit=seconds, threads=threads, memory=MEMORY)
+        first, reached = (
+            next((f"{line.elapsed:.1f} s" for line in run.trace if line.gap <= max(least, 1e-6)), "not")
+            for least in (0.015, gap)
+        )
+        print(
+            f"{budget:>4} {run.distance:>10.6f} {run.lower_bound:>10.6f} {run.gap:>8.3%} {gap:>7.1%} {first:>12} "
+            f"{reached:>14} {run.seconds:>6.1f} s  {run.status}",
+            flush=True,
+        )
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30:.2f} GiB")
+
+
+def one_pass(threads: int) -> None:
+    """A pass that bounds the values of all candidates, beside the bare matrix products in it."""
+    points = mixture(60_000)
+    pool = handful.Pool(points)
+    unit = np.ascontiguousarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+    parts = [slice(start, start + 256) for start in range(0, len(unit), 256)]
+
+    def product(part: slice) -> None:
+        tile = np.empty((len(unit[part]), 1024), np.float32)
+        for start in range(0, len(unit), 1024):
+            other = unit[start : start + 1024]
+            np.matmul(unit[part], other.T, out=tile[:, : len(other)])
+
+    with workers(threads, Clock(np.inf)) as crew:
+        prices = np.full(pool.n, 0.5)
+        times = [
+            (timed(lambda: crew.map(product, parts)), timed(lambda: evaluate(pool, prices, crew))) for _ in range(3)
+        ]
+    bare, whole = (min(column) for column in zip(*times, strict=True))
+    print(f"60,000 x 64, {threads} threads: matrix products {bare:.1f} s, pass {whole:.1f} s, {whole / bare:.2f} x")
+
+
+def evaluate(pool: handful.Pool, prices: NDArray[np.float64], crew: Workers) -> None:
+    """The bound at these prices, with nothing known from before."""
+    nobody = np.empty(0, np.int64)
+    shares = Shares(1 / 20, 1 / 20)
+    Field(pool, shares, 20, nobody, pool.candidates, crew, room=100, dtype=np.float32).evaluate(prices)
+
+
+def growth(threads: int) -> None:
+    """Time of search and bound as the pool grows, and the exponents fitted to it (B = 20)."""
+    handful.select(mixture(20_500), 3, time_limit=120, rounds=1)
+    rows = []
+    for size in SIZES:
+        with workers(threads, Clock(np.inf)) as crew:
+            rows.append((size, *search_and_bound(handful.Pool(mixture(size)), crew)))
+        print(f"N = {size:>6,}: search {rows[-1][1]:>6.2f} s, bound {rows[-1][2]:>6.2f} s", flush=True)
+    sizes, search, bound = np.log(np.array(rows)).T
+    print(f"exponent: search {np.polyfit(sizes, search, 1)[0]:.2f}, bound {np.polyfit(sizes, bound, 1)[0]:.2f}")
+
+
+def search_and_bound(pool: handful.Pool, crew: Workers) -> tuple[float, float]:
+    """Seconds of ten perturbations, and of a first pass with the prices of a sample."""
+    from handful.forecast import forecast
+    from handful.problem import Problem
+    from handful.transport import point_prices
+
+    problem = Problem.of(pool, 20, "uniform", (), False)
+    search = Search(pool, problem.shares, pool.candidates, problem.forced)
+    best = search.alternate(search.seed(20, np.random.default_rng(0)))
+    seconds = timed(lambda: [search.perturb(best, np.random.default_rng(k)) for k in range(10)])
+    plan = forecast(pool.points.shape, 4, "cosine", 20, pool.n, MEMORY)
+    costs = pool.distances(best.picks)
+    groups = np.argmin(costs - best.pick_prices[:, None], axis=0)
+
+    def bound() -> None:
+        start = point_prices(costs, best.pick_prices)
+        evaluate(pool, rough_prices(problem, plan, best.picks, start, groups, crew, 0), crew)
+
+    return seconds, timed(bound)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that it takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("gaps", "pass", "growth"))
+    parser.add_argument("pool", nargs="?", choices=GAPS, default="digits")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--budgets", default="", help="only these, as in 10,40")
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    if given.what == "gaps":
+        gaps(given.pool, given.data, [int(b) for b in given.budgets.split(",") if b], given.threads)
+    elif given.what == "pass":
+        one_pass(given.threads)
+    else:
+        growth(given.threads)
+
+
+if __name__ == "__main__":
+    main()
