@@ -240,7 +240,7 @@ def _check_rows(points: Floats, metric: Metric) -> None:
             raise HandfulError(f"{subject} {why}")
 
 
-def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, ArrayLike]]:
     """What rows may be wrong in, and which are."""
     if block.dtype.kind == "f":
         yield "NaN or infinity: repair or drop them", ~np.isfinite(block).all(axis=1)
