@@ -18,6 +18,7 @@ Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
 _ROWS = 8192  # points read or prepared at a time
+_LARGEST = 1e15  # coordinate, the smallest being its inverse
 
 
 class Pool:
@@ -225,7 +226,21 @@ def _checked_points(points: ArrayLike, metric: Metric) -> Floats:
     if metric.name == "precomputed" and array.shape[0] != array.shape[1]:
         raise HandfulError(f"a precomputed cost matrix must be square; got shape {array.shape}")
     _check_rows(array, metric)
+    _check_scale(array, metric)
     return array
+
+
+def _check_scale(points: Floats, metric: Metric) -> None:
+    """Squares of the coordinates must neither overflow nor vanish in single precision."""
+    if metric.name == "cosine":
+        return
+    most = _LARGEST**2 if metric.name == "precomputed" else _LARGEST
+    largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(points))
+    if largest > most or 0 < largest < 1 / most:
+        raise HandfulError(
+            f"the largest number among the points is {largest:.3g}, and must be between {1 / most:g} and {most:g} for "
+            "distances to be exact enough: multiply all numbers by the same factor"
+        )
 
 
 def _check_rows(points: Floats, metric: Metric) -> None:
