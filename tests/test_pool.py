@@ -245,6 +245,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"points": holding(0)}, r"rows 3, 8500 \(counted from 0\) hold only zeros, which have no cosine"),
     ({"points": np.eye(3) - 1e-9, "metric": "precomputed"}, r"rows 0, 1, 2 \(.*\) hold negative costs"),
     ({"points": np.ones((3, 2)), "metric": "precomputed"}, r"must be square; got shape \(3, 2\)"),
+    ({"points": POOLS["one coordinate"] * 1e25, "metric": "euclidean"}, "must be between 1e-15 and 1e.15 .* factor"),
+    (
+        {"points": POOLS["one coordinate"] * 1e-25, "metric": "manhattan"},
+        r"the largest number .* is 5\.\d+e-25, and must",
+    ),
+    ({"points": np.full((2, 2), 1e33), "metric": "precomputed"}, r"is 1e\+33, and must be between 1e-30 and 1e\+30"),
     ({"metric": "hamming"}, r"unknown metric 'hamming': choose one of cosine, euclidean, .* precomputed"),
     ({"metric": "cosine:2"}, "unknown metric 'cosine:2'"),
     ({"metric": "rbf"}, "metric rbf needs a positive number after a colon, as in rbf:0.5; got 'rbf'"),
@@ -273,6 +279,17 @@ def test_what_cannot_be_a_pool_is_refused_in_one_sentence(given: dict[str, Any],
     with pytest.raises(HandfulError) as raised:
         Pool(points, **given)
     assert re.search(sentence, str(raised.value)), str(raised.value)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e14])
+@pytest.mark.parametrize("metric", METRICS[:4])
+def test_errors_at_either_end_of_the_scale_are_within_the_claim(metric: str, scale: float) -> None:
+    for points in (POOLS["few coordinates"] * scale, POOLS["nearly duplicates"] * scale):
+        pool = Pool(points, metric)
+        truth = exact(points, metric)
+        for dtype in (np.float64, np.float32):
+            errors = np.abs(pool.distances(np.arange(60), dtype=dtype).astype(np.longdouble) - truth)
+            assert errors.max() <= pool.rounding(dtype)
 
 
 def test_metrics_are_written_as_they_are_read() -> None:

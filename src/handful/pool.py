@@ -18,7 +18,7 @@ Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
 _ROWS = 8192  # points read or prepared at a time
-_SMALLEST, _LARGEST = 1e-12, 1e15  # of the largest coordinate: squares of it must have room in single precision
+_LARGEST = 1e15  # coordinate, the smallest being its inverse
 
 
 class Pool:
@@ -226,7 +226,21 @@ def _checked_points(points: ArrayLike, metric: Metric) -> Floats:
     if metric.name == "precomputed" and array.shape[0] != array.shape[1]:
         raise HandfulError(f"a precomputed cost matrix must be square; got shape {array.shape}")
     _check_rows(array, metric)
+    _check_scale(array, metric)
     return array
+
+
+def _check_scale(points: Floats, metric: Metric) -> None:
+    """Squares of the coordinates must neither overflow nor vanish in single precision."""
+    if metric.name == "cosine":
+        return
+    most = _LARGEST**2 if metric.name == "precomputed" else _LARGEST
+    largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(points))
+    if largest > most or 0 < largest < 1 / most:
+        raise HandfulError(
+            f"the largest number among the points is {largest:.3g}, and must be between {1 / most:g} and {most:g} for "
+            "distances to be exact enough: multiply all numbers by the same factor"
+        )
 
 
 def _check_rows(points: Floats, metric: Metric) -> None:
@@ -239,15 +253,9 @@ def _check_rows(points: Floats, metric: Metric) -> None:
             some = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
             subject = f"row {some} (counted from 0) holds" if len(rows) == 1 else f"rows {some} (counted from 0) hold"
             raise HandfulError(f"{subject} {why}")
-    largest = 1.0 if metric.name == "cosine" else max(float(np.abs(block).max()) for block in _blocks(points))
-    if largest and not _SMALLEST <= largest <= _LARGEST:
-        raise HandfulError(
-            f"the largest number in the pool is {largest:g}, but distances are computed in single precision, which "
-            f"needs it between {_SMALLEST:g} and {_LARGEST:g}: rescale the points"
-        )
 
 
-def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, Any]]:
+def _faults(block: Floats, metric: Metric) -> Iterator[tuple[str, ArrayLike]]:
     """What rows may be wrong in, and which are."""
     if block.dtype.kind == "f":
         yield "NaN or infinity: repair or drop them", ~np.isfinite(block).all(axis=1)
