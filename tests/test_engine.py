@@ -57,6 +57,8 @@ def check(selection: Selection, tiny: Tiny) -> None:
     assert (flow[selection.labels[some], np.flatnonzero(some)] >= flow[:, some].max(axis=0) - 1e-15).all()
     assert 0 <= selection.lower_bound <= selection.distance
     assert selection.gap == pytest.approx(1 - selection.lower_bound / selection.distance if selection.distance else 0)
+    if selection.status == "optimal":  # to the last digits that distances have
+        assert selection.gap <= 1e-6 or selection.distance <= pool.rounding(np.float64)
     for before, after in itertools.pairwise(selection.trace):
         assert before.elapsed <= after.elapsed
         # Distances on the way are those of single precision, the last one is that of double precision.
@@ -162,6 +164,17 @@ def test_the_scale_of_the_costs_does_not_matter(scale: float) -> None:
         plain, scaled = (check_optimal(Tiny(points * factor, 3, metric)) for factor in (1, scale))
         expected = plain.distance * (scale**2 if metric == "sqeuclidean" else scale)
         assert scaled.distance == pytest.approx(expected, rel=1e-6)
+
+
+def test_points_on_a_few_rays_have_a_distance_of_nothing_under_cosine() -> None:
+    """Parallel points differ by rounding alone: the picks are optimal, and the run ends."""
+    rays = np.random.default_rng(7).normal(size=(3, 4))
+    tiny = Tiny(np.concatenate([rays * factor for factor in (1, 2.7, 0.1)]), 3)
+    selection = solve(tiny, gap=0)
+    check(selection, tiny)
+    assert selection.status == "optimal"
+    assert selection.distance < 1e-30
+    assert {pick % 3 for pick in selection.indices.tolist()} == {0, 1, 2}
 
 
 @st.composite
