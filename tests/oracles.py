@@ -209,5 +209,3 @@ def proof_parts(selection: Selection) -> list[Part]:
 def proven(selection: Selection) -> float:
     """What the proof of a selection proves: the least bound of any part."""
     return min(part.bound for part in proof_parts(selection))
-
-

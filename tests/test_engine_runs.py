@@ -53,7 +53,7 @@ def little_memory(pool: Pool, picks: int, kept: int) -> int:
         return forecast(shape, pool.points.itemsize, pool.metric.name, picks, len(pool.candidates), memory)
 
     ample = plan(4_000_000_000)
-    memory = ample.bytes - 4 * ample.cells + 6 * pool.n * kept
+    memory = ample.fixed + 4 * pool.n * kept
     assert f"the distances of {kept:,} candidates kept" in plan(memory).sentence
     return int(memory)
 

@@ -25,19 +25,19 @@ def plan(points: int, dimension: int = 128, picks: int = 40, memory: int | None 
 def test_small_pools_keep_all_distances() -> None:
     for points in (10, 1797, 10_000):
         found = plan(points)
-        assert found.cells >= points * points
+        assert found.active == found.room == points
         assert "all distances kept" in found.sentence
-        assert found.bytes <= found.limit == 4 * GB
-        assert found.spare == found.limit - found.bytes
+        assert found.fixed + 4 * points * points <= found.bytes <= found.limit == 4 * GB
+        assert found.bytes + 8 * points * found.vectors <= found.limit
 
 
 def test_large_pools_keep_some_and_stay_within_the_limit() -> None:
     for points, memory in [(50_000, 4 * GB), (60_000, 2 * GB), (1_000_000, 64 * GB)]:
         found = plan(points, memory=memory)
-        assert found.cells < points * points
-        assert found.cells >= 4 * 40 * points
-        assert 4 * found.cells <= found.bytes <= memory
-        assert f"the distances of {found.cells // points:,} candidates kept; at most {size(memory)}" in found.sentence
+        assert 4 * 40 <= found.active <= found.room < points
+        assert found.fixed + 4 * points * found.active <= found.bytes <= memory
+        assert found.fixed + 4 * points * found.room + 8 * points * found.vectors <= memory
+        assert f"the distances of {found.active:,} candidates kept; at most {size(memory)}" in found.sentence
 
 
 def test_more_of_anything_takes_more() -> None:
@@ -48,7 +48,7 @@ def test_more_of_anything_takes_more() -> None:
     assert plan(50_000, candidates=100).bytes < base
     square = plan(5_000, dimension=5_000, metric="precomputed")
     assert square.bytes < plan(5_000, dimension=5_000).bytes  # nothing is prepared of a matrix of costs
-    assert plan(50_000, memory=16 * GB).cells >= plan(50_000).cells
+    assert plan(50_000, memory=16 * GB).room > plan(50_000).room
 
 
 def test_the_refusal_says_what_would_do() -> None:

@@ -21,19 +21,24 @@ DIGITS = load_digits().data
 
 
 def test_a_tree_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Rounds end the first run within its tree; the second ends with the proof that one run alone finds."""
-    pool, file = handful.Pool(DIGITS[:300]), tmp_path / "run.npz"
-    first = handful.select(pool, 8, gap=0, rounds=7, checkpoint=file)
+    """Rounds end the first run within its tree; the second splits further, and its proof is valid."""
+    pool, file = handful.Pool(DIGITS[:500]), tmp_path / "run.npz"
+    first = handful.select(pool, 20, gap=0, rounds=9, checkpoint=file)
     assert first.status == "iterations"
     assert len(Certificate.read(file).cases) > 1
-    second = handful.select(pool, 8, gap=0, checkpoint=file)
-    alone = handful.select(pool, 8, gap=0)
-    assert second.status == alone.status == "optimal"
-    assert second.distance == pytest.approx(alone.distance, rel=1e-6)
+    second = handful.select(pool, 20, gap=0, rounds=2, checkpoint=file)
     assert second.trace[0].lower_bound >= first.lower_bound * (1 - 1e-9)
     assert len(second.proof.parents) > len(first.proof.parents)
     second.save(tmp_path / "out")
-    assert handful.verify(DIGITS[:300], tmp_path / "out").valid
+    assert handful.verify(DIGITS[:500], tmp_path / "out").valid
+
+
+def test_the_end_is_that_of_one_run(tmp_path: Path) -> None:
+    points, file = DIGITS[:300], tmp_path / "run.npz"
+    handful.select(points, 8, gap=0, rounds=3, checkpoint=file)
+    second, alone = handful.select(points, 8, gap=0, checkpoint=file), handful.select(points, 8, gap=0)
+    assert second.status == alone.status == "optimal"
+    assert second.distance == pytest.approx(alone.distance, rel=1e-6)
 
 
 def test_a_killed_process_goes_on(tmp_path: Path) -> None:

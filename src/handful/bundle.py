@@ -115,6 +115,7 @@ class Bundle:
         self._gram = self._gram[np.ix_(keep, keep)]
         self._picks = [self._picks[k] for k in keep]
         self._append(offset, mean, picks)
+        self._weights = np.append(np.zeros(len(keep)), 1.0)
 
 
 def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[Evaluation, Floats]:
