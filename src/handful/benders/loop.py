@@ -98,7 +98,12 @@ class Decomposition:
             self.bound = self.best.distance  # nothing is below 0, and nothing else can be picked
 
     def begin(self, prices: Sequence[Floats] = ()) -> None:
-        """Give the master its first cuts: those at some good prices, or those of an opening."""
+        """Give the master its first cuts: those at some good prices, or those of an opening: iteration 0."""
+        started = time.monotonic()
+        self._open(prices)
+        self._note(None, 0.0, 0.0, time.monotonic() - started)
+
+    def _open(self, prices: Sequence[Floats]) -> None:
         for name in self.rules.families:
             if families.FAMILIES[name].when == "once":
                 self.add(families.make(name, self.candidates, self.best))
@@ -110,7 +115,7 @@ class Decomposition:
             core[self.best.columns] = 1.0
             opening = Opening([lifted_at(self.candidates, vector) for vector in prices], core, self.best)
         else:
-            opening = solve_relaxation(self.candidates, self.best, self._solve)
+            opening = solve_relaxation(self.candidates, self.best, self._solve, self._opening)
         self.inout = InOut(self.candidates, opening.core)
         for cut in opening.cuts:
             self.add(cut)
@@ -120,7 +125,7 @@ class Decomposition:
     def run(self) -> str:
         """Iterate until there is a reason to end: a key of `handful.selection.STATUS`."""
         while (reason := self.ended()) is None:
-            if self.rules.iterations is not None and len(self.history) >= self.rules.iterations:
+            if self.rules.iterations is not None and len(self.history) > self.rules.iterations:
                 return "iterations"
             self._clock.check()
             if not self.iterate():
@@ -238,17 +243,16 @@ class Decomposition:
 
     def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
         self.proposed = solved
-        line = Iteration(
-            len(self.history) + 1,
-            self.elapsed,
-            self.bound,
-            (solved or self.best).distance,
-            self.best.distance,
-            len(self.cuts),
-            master,
-            transport,
-            cutting,
-        )
+        value, best = (solved or self.best).distance, self.best.distance
+        number, cuts = len(self.history), len(self.cuts)
+        line = Iteration(number, self.elapsed, self.bound, value, best, cuts, master, transport, cutting)
         self.history.append(line)
         if self._report:
             self._report(line)
+
+    def _opening(self, cut: Cut, best: Solved, cuts: int) -> None:
+        """News from within the opening: its best cut so far, and the best selection."""
+        if self._report:
+            bound = max(self.bound, min(self.candidates.single_bound(cut), best.distance))
+            elapsed = self.elapsed
+            self._report(Iteration(0, elapsed, bound, best.distance, best.distance, cuts, 0.0, 0.0, elapsed))

@@ -53,9 +53,7 @@ class Master(Protocol):
     def release(self, handle: int) -> None:
         """Ask it no longer."""
 
-    def solve(
-        self, seconds: float, gap: float, start: Indices, value: float, stop: Callable[[], bool]
-    ) -> Answer:
+    def solve(self, seconds: float, gap: float, start: Indices, value: float, stop: Callable[[], bool]) -> Answer:
         """Solve to a relative ``gap`` or for ``seconds``, starting from a selection whose largest cut is ``value``."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -168,7 +169,7 @@ def _joined(problem: Problem, options: Options, parts: list[Part], results: list
         trace=(Progress(seconds, plan.distance, 0.0, "done, no certificate"),),
         pool=pool,
         valid_bound=False,
-        master_bound=0.0,
+        master_bound=math.nan,
         cut_prices=np.empty((0, pool.n)),
         history=(),
     )

@@ -148,7 +148,7 @@ def solve_whole(
     saver: Saver | None = None
 
     def report(line: Iteration) -> None:
-        if saver:
+        if saver and line.iteration:
             saver.save()
         if progress:
             progress(_progress(line, rules.valid))
@@ -173,9 +173,7 @@ def solve_whole(
     return _result(problem, options, run, status, threads)
 
 
-def _result(
-    problem: Problem, options: Options, run: Decomposition, status: str, threads: int | None
-) -> BendersResult:
+def _result(problem: Problem, options: Options, run: Decomposition, status: str, threads: int | None) -> BendersResult:
     """The best picks with their exact plan, and the bounds."""
     pool, shares, rules = problem.pool, problem.shares, run.rules
     picks = ordered(pool, shares, run.candidates.picks(run.best.columns), len(problem.forced))
@@ -247,9 +245,10 @@ def _fits(problem: Problem, memory: int | None) -> bool:
 
 
 def _progress(line: Iteration, valid: bool) -> Progress:
+    phase = f"iteration {line.iteration}" if line.iteration else "opening"
     if not valid:
-        return Progress(line.elapsed, line.incumbent, 0.0, f"iteration {line.iteration}, no certificate")
-    return Progress(line.elapsed, line.incumbent, max(0.0, line.master_bound), f"iteration {line.iteration}")
+        return Progress(line.elapsed, line.incumbent, 0.0, f"{phase}, no certificate")
+    return Progress(line.elapsed, line.incumbent, max(0.0, line.master_bound), phase)
 
 
 def _identity(problem: Problem, options: Options, seed: int) -> dict[str, Any]:
