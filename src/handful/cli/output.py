@@ -58,7 +58,7 @@ class Output:
         images: NDArray[Any] | None = None,
         more: Drawings | None = None,
     ) -> None:
-        """Write, show, draw, in this order: a picture that fails costs nothing else. ``more`` is drawn after the map."""
+        """Write, show, draw, in this order: a picture that fails costs nothing else; ``more`` comes last."""
         from handful.files import json_text
         from handful.files.runs import picks_table, summary
 
