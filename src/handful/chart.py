@@ -23,15 +23,27 @@ def draw_bounds(runs: Mapping[str, BendersResult], file: Path | BinaryIO) -> Non
     figure: Any = Figure(figsize=(8, 5), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     for number, (name, run) in enumerate(runs.items()):
-        times = [line.elapsed for line in run.history]
+        times = [*(line.elapsed for line in run.history), run.seconds]
         kind, line = ("lower bound", "--") if run.valid_bound else ("value of the master, no certificate", ":")
-        look: dict[str, Any] = {"where": "post", "color": f"C{number}", "linewidth": 1.8}
-        axes.step(times, [step.incumbent for step in run.history], label=f"{name}: distance of the picks", **look)
+        look: dict[str, Any] = {
+            "where": "post",
+            "color": f"C{number}",
+            "linewidth": 1.8,
+            "marker": ".",
+            "markersize": 3,
+        }
+        axes.step(
+            times,
+            [*(step.incumbent for step in run.history), run.distance],
+            label=f"{name}: distance of the picks",
+            **look,
+        )
         axes.step(times, _shown(run.history), linestyle=line, label=f"{name}: {kind}", **look)
     words = "distance of the best picks, and the bound below it, over time"
     axes.set_title(words, color=_FAINT, fontsize=10, loc="left")
     axes.set_xlabel("seconds", color=_INK)
     axes.set_xlim(left=0)
+    axes.ticklabel_format(useOffset=False)
     axes.tick_params(colors=_INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.8)
@@ -41,5 +53,6 @@ def draw_bounds(runs: Mapping[str, BendersResult], file: Path | BinaryIO) -> Non
 
 
 def _shown(history: tuple[Iteration, ...]) -> list[float]:
-    """The master's bounds, with nothing drawn before there is one."""
-    return [line.master_bound if math.isfinite(line.master_bound) else math.nan for line in history]
+    """The master's bounds, the last one up to the end, with nothing drawn before there is one."""
+    bounds = [line.master_bound if math.isfinite(line.master_bound) else math.nan for line in history]
+    return bounds + bounds[-1:]

@@ -74,8 +74,8 @@ def test_the_plot_shows_both_bounds_over_time_and_says_which_is_none(runs, monke
         "wass+eoc: distance of the picks",
         "wass+eoc: value of the master, no certificate",
     ]
-    assert list(lines[0].get_ydata()) == [line.incumbent for line in runs["certified"].history]
-    assert list(lines[3].get_xdata()) == [line.elapsed for line in runs["wass+eoc"].history]
+    assert list(lines[0].get_ydata())[:-1] == [line.incumbent for line in runs["certified"].history]
+    assert list(lines[3].get_xdata())[:-1] == [line.elapsed for line in runs["wass+eoc"].history]
 
 
 def test_the_plot_opens_as_an_image(runs, tmp_path):

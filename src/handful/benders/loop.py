@@ -71,6 +71,7 @@ class Decomposition:
         self.bound = -np.inf
         self.cuts: list[Cut] = []
         self.history: list[Iteration] = []
+        self.iterations = 0
         self.strongest: Cut | None = None
         self.inout: InOut | None = None
         self.proposed: Solved | None = None  # the selection of the last iteration
@@ -125,7 +126,7 @@ class Decomposition:
     def run(self) -> str:
         """Iterate until there is a reason to end: a key of `handful.selection.STATUS`."""
         while (reason := self.ended()) is None:
-            if self.rules.iterations is not None and len(self.history) > self.rules.iterations:
+            if self.rules.iterations is not None and self.iterations >= self.rules.iterations:
                 return "iterations"
             self._clock.check()
             if not self.iterate():
@@ -143,6 +144,7 @@ class Decomposition:
 
     def iterate(self) -> bool:
         """One iteration; whether another one can make any difference."""
+        self.iterations += 1
         started = time.monotonic()
         limit = min(self._patience * self.rules.solve_limit, self._clock.left)
         answer = self._propose(limit)
@@ -244,15 +246,15 @@ class Decomposition:
     def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
         self.proposed = solved
         value, best = (solved or self.best).distance, self.best.distance
-        number, cuts = len(self.history), len(self.cuts)
-        line = Iteration(number, self.elapsed, self.bound, value, best, cuts, master, transport, cutting)
-        self.history.append(line)
-        if self._report:
-            self._report(line)
+        cuts = len(self.cuts)
+        self._tell(Iteration(self.iterations, self.elapsed, self.bound, value, best, cuts, master, transport, cutting))
 
     def _opening(self, cut: Cut, best: Solved, cuts: int) -> None:
         """News from within the opening: its best cut so far, and the best selection."""
+        self.bound = max(self.bound, min(self.candidates.single_bound(cut), best.distance))
+        self._tell(Iteration(0, self.elapsed, self.bound, best.distance, best.distance, cuts, 0.0, 0.0, 0.0))
+
+    def _tell(self, line: Iteration) -> None:
+        self.history.append(line)
         if self._report:
-            bound = max(self.bound, min(self.candidates.single_bound(cut), best.distance))
-            elapsed = self.elapsed
-            self._report(Iteration(0, elapsed, bound, best.distance, best.distance, cuts, 0.0, 0.0, elapsed))
+            self._report(line)

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration; number 0 is what went before the first solve of the master.
+    """One iteration; number 0 is what went before the first solve of the master, in several lines.
 
     ``elapsed`` seconds since the start, the highest ``master_bound`` so far, the ``transport_value`` of the selection
     proposed, the ``incumbent`` (the least so far), the ``cuts`` in the master, and the seconds spent in it, in
