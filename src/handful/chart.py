@@ -39,7 +39,7 @@ def draw_bounds(runs: Mapping[str, BendersResult], file: Path | BinaryIO) -> Non
             **look,
         )
         axes.step(times, _shown(run.history), linestyle=line, label=f"{name}: {kind}", **look)
-    words = "distance of the best picks, and the bound below it, over time"
+    words = "distance of the best picks, and what the master problem says below it, over time"
     axes.set_title(words, color=_FAINT, fontsize=10, loc="left")
     axes.set_xlabel("seconds", color=_INK)
     axes.set_xlim(left=0)

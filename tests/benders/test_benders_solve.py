@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 from benders_cases import among, clustered, selections
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.datasets import load_digits
 
 from handful import benders
@@ -14,6 +16,7 @@ from handful.benders.candidates import Candidates
 from handful.benders.subproblem import by_kernel
 from handful.blocks import workers
 from handful.clock import Clock
+from handful.engine import select
 from handful.errors import HandfulError
 from handful.lifted import Shares
 from handful.pool import Pool
@@ -82,6 +85,38 @@ def test_120_digits_are_solved_like_the_full_milp(budget):
     found = benders.solve(DIGITS[:120], budget, time_limit=120, threads=1)
     assert found.status == "optimal"
     assert found.distance == pytest.approx(OPTIMA_120[budget], rel=1e-9)
+
+
+def whole_milp(pool, budget):
+    """The strong formulation with every share of every point, by SciPy."""
+    n = pool.n
+    costs = pool.distances(np.arange(n)).T.ravel()
+    point, pick = np.divmod(np.arange(n * n), n)
+    served = sparse.csr_array((np.ones(n * n), (point, np.arange(n * n))))
+    carried = sparse.csr_array((np.ones(n * n), (pick, np.arange(n * n))))
+    nothing = sparse.csr_array((n, n))
+    one = sparse.csr_array(np.ones((1, n)))
+    at_most = sparse.csr_array((pool.masses[point], (np.arange(n * n), pick)))
+    constraints = [
+        LinearConstraint(sparse.hstack([served, nothing]), pool.masses, pool.masses),
+        LinearConstraint(sparse.hstack([carried, sparse.eye_array(n) / -budget]), 0, 0),
+        LinearConstraint(sparse.hstack([sparse.eye_array(n * n), -at_most]), -np.inf, 0),
+        LinearConstraint(sparse.hstack([sparse.csr_array((1, n * n)), one]), budget, budget),
+    ]
+    kinds = np.concatenate([np.zeros(n * n), np.ones(n)])
+    weights = np.concatenate([costs, np.zeros(n)])
+    found = milp(weights, integrality=kinds, bounds=Bounds(0, 1), constraints=constraints, options={"mip_rel_gap": 0})
+    assert found.status == 0
+    return found.fun
+
+
+@pytest.mark.parametrize(("points", "budget"), [(25, 3), (40, 5)])
+def test_the_decomposition_the_engine_and_the_whole_milp_agree(points, budget, solver):
+    pool = Pool(DIGITS[100 : 100 + points])
+    found = benders.solve(pool, budget, solver=solver, threads=1)
+    assert found.status == "optimal"
+    assert found.distance == pytest.approx(whole_milp(pool, budget), rel=1e-7)
+    assert found.distance == pytest.approx(select(pool, budget, gap=0.0, threads=1).distance, rel=1e-9)
 
 
 @pytest.mark.parametrize("preset", ["wass+eoc", "wass+eoc+p"])

@@ -84,7 +84,8 @@ def solve(
     start : str or array of int
         ``k-medoids``, ``k-centers``, or the new picks to begin with.
     pruning : (near, far), optional
-        Turns the pruning constraints on, or changes those of ``wass+eoc+p``.
+        Turns the pruning constraints on, or changes those of ``wass+eoc+p``: (0.6, 0.99), and for the paper's classical
+        setting of large budgets (0.6, 0.9).
     tolerance : float, optional
         Stop when the distance is within so much of the master's bound; default 1e-3, and 0 for ``certified``.
     gap : float
