@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.datasets import load_digits
 
+import handful
 from handful import benders
 from handful.benders import close_gap
 from handful.benders.candidates import Candidates
@@ -41,7 +42,7 @@ def optimum(pool, budget, forced=(), shares=None):
 
 @pytest.mark.parametrize("preset", ["certified", "wass"])
 @pytest.mark.parametrize("seed", range(0, 24, 2))
-def test_it_ends_at_the_optimum(seed, preset, solver):
+def test_it_ends_at_the_optimum_with_a_proof(seed, preset, solver, tmp_path):
     pool, budget = clustered(seed, "euclidean" if seed % 3 else "cosine")
     already = [3] if seed % 4 == 0 else []
     found = benders.solve(
@@ -53,14 +54,19 @@ def test_it_ends_at_the_optimum(seed, preset, solver):
     assert found.master_bound == pytest.approx(best, rel=2e-6, abs=1e-9)
     assert found.master_bound <= best + 1e-9
     assert found.lower_bound <= best + 1e-12
+    assert found.gap <= 1e-6
     assert found.valid_bound
+    found.save(tmp_path / "run")
+    verdict = handful.verify(pool, tmp_path / "run")
+    assert verdict.valid
+    assert verdict.lower_bound == pytest.approx(best, rel=2e-6, abs=1e-9)
     assert found.already.tolist() == already
     assert len(found.indices) == budget - len(already)
 
 
 @pytest.mark.parametrize("weight", ["free", (0.1, 0.6)])
 @pytest.mark.parametrize("seed", range(1, 9))
-def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight):
+def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight, tmp_path):
     pool, budget = clustered(seed, "sqeuclidean")
     few = Pool(pool.points, "sqeuclidean", masses=pool.masses, candidates=np.arange(0, pool.n, 2)[: budget + 2])
     budget = min(budget, len(few.candidates) - 1)
@@ -69,6 +75,9 @@ def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight):
     assert found.distance == pytest.approx(optimum(few, budget, (), shares), rel=1e-6, abs=1e-12)
     assert found.status == "optimal"
     assert set(found.indices) <= set(few.candidates)
+    assert found.gap <= 1e-6
+    found.save(tmp_path / "run")
+    assert handful.verify(few, tmp_path / "run").valid
 
 
 @pytest.mark.parametrize(("already", "budget"), [((), 7), ((0, 1, 2), 3)])
@@ -81,10 +90,14 @@ def test_there_may_be_only_one_selection(already, budget):
 
 
 @pytest.mark.parametrize("budget", [5, 10])
-def test_120_digits_are_solved_like_the_full_milp(budget):
+def test_120_digits_are_solved_like_the_full_milp(budget, tmp_path):
     found = benders.solve(DIGITS[:120], budget, time_limit=120, threads=1)
     assert found.status == "optimal"
     assert found.distance == pytest.approx(OPTIMA_120[budget], rel=1e-9)
+    found.save(tmp_path / "run")
+    verdict = handful.verify(DIGITS[:120], tmp_path / "run")
+    assert verdict.valid
+    assert verdict.lower_bound == pytest.approx(OPTIMA_120[budget], rel=2e-6)
 
 
 def whole_milp(pool, budget):

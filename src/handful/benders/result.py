@@ -27,10 +27,10 @@ _ENDING = STATUS | {
 class BendersResult(Selection):
     """A selection found by the decomposition.
 
-    There are two bounds. ``lower_bound`` is that of one vector of prices, `prices`: anybody can check it with one pass
-    over the pool, and `handful verify` does. ``master_bound`` is the dual bound of the master, the larger of the two
-    where lifted cuts are used: it is proven by ``cut_prices``, one vector per cut, and by the solver that solved the
-    master of these cuts, or any that solves it again. Where an invalid cut or pruning was used, ``valid_bound`` is
+    There are two bounds. ``lower_bound`` is that of the `proof`: anybody can check it with passes over the pool, and
+    `handful verify` does. ``master_bound`` is the dual bound of the master: it rests on ``cut_prices``, one vector per
+    cut, and on the solver that solved the master of these cuts, or any that solves it again. It may be larger where
+    time was over before there was a proof of it by cases. Where an invalid cut or pruning was used, ``valid_bound`` is
     False, ``master_bound`` may lie above the optimum, and there is no certificate: ``lower_bound`` is then 0, which
     prices of 0 prove.
 
@@ -79,7 +79,7 @@ class BendersResult(Selection):
             return super().claim
         return (
             f"at least {self.master_bound:.6g} for any picks by its master problem (gap {self.master_gap:.3%}), "
-            f"{self.lower_bound:.6g} by one vector of prices (gap {self.gap:.3%})"
+            f"{self.lower_bound:.6g} by prices alone (gap {self.gap:.3%})"
         )
 
     @property
