@@ -19,6 +19,7 @@ from handful.benders.opening import Opening, solve_relaxation
 from handful.benders.pruning import Pruning
 from handful.benders.subproblem import Solved, Subproblem
 from handful.benders.trace import Iteration
+from handful.clock import Stopped
 from handful.selection import relative_gap
 
 Floats = NDArray[np.float64]
@@ -162,7 +163,12 @@ class Decomposition:
         started = time.monotonic()
         solved = self.solve(answer.columns)
         transported = time.monotonic()
-        self._learn(solved, better=solved.distance < self.best.distance)
+        try:
+            self._learn(solved, better=solved.distance < self.best.distance)
+        except Stopped:
+            # In the trace, but not in a checkpoint: the selection is solved, but not all of its cuts are made.
+            self.history.append(self._line(solved, seconds, transported - started, 0.0))
+            raise
         self._note(solved, seconds, transported - started, time.monotonic() - transported)
         return True
 
@@ -245,9 +251,12 @@ class Decomposition:
 
     def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
         self.proposed = solved
+        self._tell(self._line(solved, master, transport, cutting))
+
+    def _line(self, solved: Solved | None, master: float, transport: float, cutting: float) -> Iteration:
         value, best = (solved or self.best).distance, self.best.distance
         cuts = len(self.cuts)
-        self._tell(Iteration(self.iterations, self.elapsed, self.bound, value, best, cuts, master, transport, cutting))
+        return Iteration(self.iterations, self.elapsed, self.bound, value, best, cuts, master, transport, cutting)
 
     def _opening(self, cut: Cut, best: Solved, cuts: int) -> None:
         """News from within the opening: its best cut so far, and the best selection."""
