@@ -156,14 +156,14 @@ def closing(given: argparse.Namespace) -> None:
     for points in numbers(given.points):
         for budget in numbers(given.budgets):
             pool = handful.Pool(load_digits().data[:points])
-            row = {"N": points, "B": budget} | _closed_both_ways(pool, budget, given.seconds)
+            row = {"N": points, "B": budget} | _closed_both_ways(pool, budget, given.weight, given.seconds)
             rows.append(row)
             print(row, flush=True)
     show(rows, names)
 
 
-def _closed_both_ways(pool: handful.Pool, budget: int, seconds: float) -> dict[str, Any]:
-    problem = Problem.of(pool, budget, "uniform", (), False)
+def _closed_both_ways(pool: handful.Pool, budget: int, weight: str, seconds: float) -> dict[str, Any]:
+    problem = Problem.of(pool, budget, weight, (), False)
     plan = forecast((pool.n, pool.dimension), 8, "cosine", budget, pool.n, None)
     with workers(1, Clock(np.inf)) as crew:
         run = _UntilTheTree(problem, crew, plan, 0, 0.0, None)
@@ -223,6 +223,7 @@ def main() -> None:
     third = tables.add_parser("closing")
     third.add_argument("--points", default="120,300,1797")
     third.add_argument("--budgets", default="5,10,20")
+    third.add_argument("--weight", choices=("uniform", "free"), default="uniform")
     third.add_argument("--seconds", type=float, default=30)
     given = parser.parse_args()
     warm = handful.Pool(load_digits().data[:100])

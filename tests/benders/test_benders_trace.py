@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 import handful
 from handful import benders
 from handful.chart import draw_bounds
+from handful.picture import sentence
 
 DIGITS = load_digits().data[:80]
 
@@ -48,6 +49,7 @@ def test_a_run_without_certificate_says_so_in_every_file_and_to_verify(runs, tmp
     assert verdict.valid
     assert verdict.lower_bound == 0
     assert str(verdict).endswith("no certificate: nothing is stated of how near any picks could be")
+    assert sentence(run, "digits").endswith(", no certificate")
 
 
 def test_the_bound_of_a_certified_run_is_verified(runs, tmp_path):
