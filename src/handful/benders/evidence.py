@@ -20,7 +20,6 @@ from handful.benders.candidates import Candidates
 from handful.benders.cut import Cut
 from handful.benders.subproblem import by_kernel
 from handful.clock import Clock
-from handful.errors import HandfulError
 from handful.proof import ROOT, Proof
 
 Floats = NDArray[np.float64]
@@ -142,7 +141,7 @@ class _Branching:
         """The prices that the relaxation of a case leads to, and how much of each of the others it picks."""
         constants = np.array([cut.constant + cut.coefficients[inside].sum() for cut in self._cuts])
         slopes = np.array([cut.coefficients[others] for cut in self._cuts])
-        unit = 100.0 / max(float(np.abs(constants).max()), 1e-300)
+        unit = 100.0 / max(float(np.abs(constants).max()), float(np.abs(slopes).max(initial=0.0)), 1e-300)
         found = linprog(
             np.append(np.zeros(len(others)), 1.0),
             A_ub=unit * np.column_stack([slopes, np.full(len(slopes), -1 / unit)]),
@@ -151,8 +150,10 @@ class _Branching:
             b_eq=[missing],
             bounds=[*[(0, 1)] * len(others), (None, None)],
         )
-        if found.status != 0:
-            raise HandfulError(f"HiGHS failed on a relaxation of the master problem ({found.message})")
+        if found.status != 0:  # never seen; any prices prove something, and any split is a split
+            best = max(self._cuts, key=lambda cut: self._candidates.case_bound(cut, inside, others))
+            assert best.prices is not None
+            return best.prices, np.full(len(others), 0.5)
         weights = np.maximum(-found.ineqlin.marginals, 0.0)
         weights /= weights.sum()
         used = [w * cut.prices for w, cut in zip(weights, self._cuts, strict=True) if w > 0 and cut.prices is not None]

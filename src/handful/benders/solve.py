@@ -224,9 +224,9 @@ def _certificate(problem: Problem, run: Decomposition, seconds: float, threads: 
     nothing = Proof()
     nothing.close(ROOT, np.zeros(problem.pool.n))
     best = run.best.prices if run.strongest is None else run.strongest.prices
-    if not run.rules.valid or best is None:
-        return nothing, 0.0
     distance = run.best.distance
+    if not run.rules.valid or best is None or distance == 0:
+        return nothing, 0.0
     target = distance * (1 - max(0.9 * OPTIMAL, run.rules.gap))
     prices = [best, *(cut.prices for cut in run.cuts if cut.prices is not None and cut.prices is not best)]
     clock = Clock(seconds)
