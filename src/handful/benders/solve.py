@@ -31,6 +31,8 @@ from handful.proof import ROOT, Proof
 from handful.selection import Progress, relative_gap
 from handful.transport import transport as exact_transport
 
+_GRACE = 1.0  # seconds in which a run that ended well may write down its proof, though its time be over
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -185,7 +187,7 @@ def _result(problem: Problem, options: Options, run: Decomposition, status: str,
     plan = exact_transport(costs, pool.masses, shares.low, shares.high)
     if rules.valid and relative_gap(plan.distance, run.bound) <= OPTIMAL:
         status = "optimal"
-    patience = options.time_limit - run.elapsed if status in ("optimal", "gap") else 0.0
+    patience = max(_GRACE, options.time_limit - run.elapsed) if status in ("optimal", "gap") else 0.0
     proof, lower_bound = _certificate(problem, run, patience, threads)
     proven = [cut.prices for cut in run.cuts if cut.prices is not None]
     forced = len(problem.forced)
