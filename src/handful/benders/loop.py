@@ -20,12 +20,14 @@ from handful.benders.pruning import Pruning
 from handful.benders.subproblem import Solved, Subproblem
 from handful.benders.trace import Iteration
 from handful.clock import Stopped
+from handful.search import Search
 from handful.selection import relative_gap
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 OPTIMAL = 1e-6  # relative gap at which picks are called optimal
+_CLEARLY = 1e-6  # relative, more than what single precision may pretend to gain
 _FINEST = 1e-10  # relative gap of a master solve that can't be asked to be finer
 
 
@@ -112,12 +114,13 @@ class Decomposition:
         self._learn(self.best, better=True)
         if not self.rules.stabilised or self.ended():
             return
+        self._polish(self.best)
         if prices:
             core = np.zeros(len(self.candidates.open))
             core[self.best.columns] = 1.0
             opening = Opening([lifted_at(self.candidates, vector) for vector in prices], core, self.best)
         else:
-            opening = solve_relaxation(self.candidates, self.best, self._solve, self._opening)
+            opening = solve_relaxation(self.candidates, self.best, self._solve_alternating, self._opening)
         self.inout = InOut(self.candidates, opening.core)
         for cut in opening.cuts:
             self.add(cut)
@@ -165,6 +168,7 @@ class Decomposition:
         transported = time.monotonic()
         try:
             self._learn(solved, better=solved.distance < self.best.distance)
+            self._polish(solved)
         except Stopped:
             # In the trace, but not in a checkpoint: the selection is solved, but not all of its cuts are made.
             self.history.append(self._line(solved, seconds, transported - started, 0.0))
@@ -248,6 +252,26 @@ class Decomposition:
             height = (solved.distance + self.best.distance) / 2
             prices = self.inout.deepen(solved.columns, starts, height)
             self.add(lifted_at(self.candidates, prices))
+
+    def _polish(self, solved: Solved) -> None:
+        """Take in what alternation makes of a selection, if it is the best so far."""
+        if not self.rules.stabilised:
+            return
+        polished = self._alternated(solved)
+        if polished.distance < self.best.distance:
+            self._learn(polished, better=True)
+
+    def _alternated(self, solved: Solved) -> Solved:
+        """The selection to which transport and medoids in turn lead, if it is better."""
+        among = self.candidates
+        rows = np.sort(np.concatenate([among.forced, among.open[among.alive]]))
+        found = Search(among.pool, among.shares, rows, among.forced).alternate(solved.picks)
+        if found.distance >= solved.distance * (1 - _CLEARLY):
+            return solved
+        return min(solved, self.solve(among.columns(found.picks)), key=lambda each: each.distance)
+
+    def _solve_alternating(self, candidates: Candidates, columns: Indices) -> Solved:
+        return self._alternated(self._solve(candidates, columns))
 
     def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
         self.proposed = solved

@@ -54,9 +54,10 @@ def restore(run: Decomposition, records: list[Record]) -> None:
         for cut in _cuts(record):
             run.add(cut)
         improved = bool(record["improved"])
-        visited = record["best"] if improved else record["proposed"]
-        if len(visited):
-            run.remember(run.solve(visited), better=improved)
+        if len(record["proposed"]) and not (improved and np.array_equal(record["proposed"], record["best"])):
+            run.remember(run.solve(record["proposed"]), better=False)
+        if improved:
+            run.remember(run.solve(record["best"]), better=True)
         run.history += [_line(values) for values in record["lines"].tolist()]
     run.iterations = run.history[-1].iteration
     last = records[-1]
