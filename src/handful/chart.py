@@ -23,6 +23,8 @@ def draw_bounds(runs: Mapping[str, BendersResult], file: Path | BinaryIO) -> Non
     figure: Any = Figure(figsize=(8, 5), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     for number, (name, run) in enumerate(runs.items()):
+        if not run.history:
+            continue  # solved in parts: no bounds to be drawn
         times = [*(line.elapsed for line in run.history), run.seconds]
         kind, line = ("lower bound", "--") if run.valid_bound else ("value of the master, no certificate", ":")
         look: dict[str, Any] = {

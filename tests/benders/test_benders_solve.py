@@ -211,6 +211,12 @@ def test_the_time_limit_is_kept_and_the_bound_is_valid():
     assert 0 < found.lower_bound <= found.master_bound + 1e-12 < found.distance
 
 
+def test_a_run_that_ends_at_once_has_its_start_in_the_trace():
+    found = benders.solve(DIGITS[:60], 3, time_limit=1e-6, threads=1)
+    assert (found.status, found.iterations, len(found.history)) == ("time", 0, 1)
+    assert found.history[0].incumbent == pytest.approx(found.distance)
+
+
 def test_ctrl_c_returns_the_best_so_far():
     began = time.monotonic()
     threading.Timer(2.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

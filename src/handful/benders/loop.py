@@ -104,7 +104,11 @@ class Decomposition:
     def begin(self, prices: Sequence[Floats] = ()) -> None:
         """Give the master its first cuts: those at some good prices, or those of an opening: iteration 0."""
         started = time.monotonic()
-        self._open(prices)
+        try:
+            self._open(prices)
+        except Stopped:
+            self.history.append(self._line(None, 0.0, 0.0, time.monotonic() - started))
+            raise
         self._note(None, 0.0, 0.0, time.monotonic() - started)
 
     def _open(self, prices: Sequence[Floats]) -> None:
