@@ -29,10 +29,10 @@ class BendersResult(Selection):
 
     There are two bounds. ``lower_bound`` is that of the `proof`: anybody can check it with passes over the pool, and
     `handful verify` does. ``master_bound`` is the dual bound of the master: it rests on ``cut_prices``, one vector per
-    cut, and on the solver that solved the master of these cuts, or any that solves it again. It may be larger where
-    time was over before there was a proof of it by cases. Where an invalid cut or pruning was used, ``valid_bound`` is
-    False, ``master_bound`` may lie above the optimum, and there is no certificate: ``lower_bound`` is then 0, which
-    prices of 0 prove.
+    cut, and on the solver that solved the master of these cuts, or any that solves it again. It may be the
+    larger one where time was over before there was a proof of it by cases, and the smaller one where its own cuts are
+    weak. Where an invalid cut or pruning was used, ``valid_bound`` is False, ``master_bound`` may lie above the optimum,
+    and there is no certificate: ``lower_bound`` is then 0, which prices of 0 prove.
 
     Attributes
     ----------
