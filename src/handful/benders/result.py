@@ -31,8 +31,8 @@ class BendersResult(Selection):
     `handful verify` does. ``master_bound`` is the dual bound of the master: it rests on ``cut_prices``, one vector per
     cut, and on the solver that solved the master of these cuts, or any that solves it again. It may be the
     larger one where time was over before there was a proof of it by cases, and the smaller one where its own cuts are
-    weak. Where an invalid cut or pruning was used, ``valid_bound`` is False, ``master_bound`` may lie above the optimum,
-    and there is no certificate: ``lower_bound`` is then 0, which prices of 0 prove.
+    weak. Where an invalid cut or pruning was used, ``valid_bound`` is False, ``master_bound`` may lie above the
+    optimum, and there is no certificate: ``lower_bound`` is then 0, which prices of 0 prove.
 
     Attributes
     ----------
