@@ -200,4 +200,5 @@ def claim(problem: Problem, vectors: Floats, **proof: list) -> Certificate:
         masses=problem.pool.masses,
         fingerprint="",
         version="",
+        claim="",
     )

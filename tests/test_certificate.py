@@ -51,7 +51,7 @@ def test_the_file_is_read_by_numpy_alone(path: Path) -> None:
     assert list(arrays) == NAMES
     integers = {"picks", "already", "candidates", "cases", "discarded"}
     assert {name for name in NAMES if arrays[name].dtype == np.int64} == integers
-    assert {name for name in NAMES if arrays[name].dtype.kind == "U"} == {"metric", "fingerprint", "version"}
+    assert {name for name in NAMES if arrays[name].dtype.kind == "U"} == {"metric", "fingerprint", "version", "claim"}
     assert {arrays[name].dtype.str for name in ("shares", "prices", "distance", "low", "masses")} == {"<f8"}
 
 

@@ -102,6 +102,7 @@ def test_the_summary_is_complete_and_takes_more(tmp_path: Path) -> None:
         "distance": selection.distance,
         "lower_bound": selection.lower_bound,
         "gap": selection.gap,
+        "certified": True,
         "status": "gap",
         "sentence": str(selection),
         "seconds": 1.5,

@@ -69,6 +69,8 @@ class Certificate:
         `Pool.fingerprint` of the points.
     version : str
         Version of handful that wrote it.
+    claim : str
+        What the run says of all picks, in words: that there is no certificate, where its bound is none.
     """
 
     picks: Indices
@@ -87,6 +89,7 @@ class Certificate:
     masses: Floats
     fingerprint: str
     version: str
+    claim: str
 
     @classmethod
     def of(cls, selection: Selection) -> Certificate:
@@ -111,6 +114,7 @@ class Certificate:
             masses=np.empty(0) if pool.equal_masses else pool.masses,
             fingerprint=pool.fingerprint,
             version=__version__,
+            claim=selection.claim,
         )
 
     @property

@@ -59,6 +59,8 @@ def draw(
 def sentence(selection: Selection, what: str) -> str:
     """The result in words."""
     start = f"{len(selection.indices)} picks for {selection.pool.n:,} {what}: distance {selection.distance:.4g}"
+    if not selection.certified:
+        return f"{start}, no certificate"
     if selection.gap == 0:
         return f"{start}, proven to be the least possible"
     if selection.lower_bound <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,17 +105,40 @@ class Selection:
         """``(distance - lower_bound) / distance``; 0 where the distance is 0."""
         return relative_gap(self.distance, self.lower_bound)
 
+    @property
+    def certified(self) -> bool:
+        """Whether the run proves anything of other picks; where it does not, ``lower_bound`` is 0."""
+        return True
+
+    @property
+    def claim(self) -> str:
+        """What the run says of all picks, in words."""
+        return f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+
+    @property
+    def ending(self) -> str:
+        """Why the work ended, in words."""
+        return STATUS[self.status]
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Facts of this kind of run only, by name; ``summary.json`` holds them too."""
+        return {}
+
+    @property
+    def tables(self) -> dict[str, dict[str, list[Any]]]:
+        """Columns of tables of this kind of run only, by name; `save` writes them too, as CSV and Parquet."""
+        return {}
+
     def save(self, folder: str | PathLike[str], *, force: bool = False, ids: NDArray[np.generic] | None = None) -> None:
-        """Write ``picks.csv``, ``plan.npz``, ``certificate.npz`` and ``summary.json`` into a new folder."""
+        """Write ``picks.csv``, ``plan.npz``, ``certificate.npz``, ``summary.json`` and `tables` into a new folder."""
         from handful.files.runs import save
 
         save(self, folder, force=force, ids=ids)
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.indices)} picks of {self.pool.n:,} points: distance {self.distance:.6g}, "
-            f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%}); {STATUS[self.status]}"
-        )
+        picks = f"{len(self.indices)} picks of {self.pool.n:,} points"
+        return f"{picks}: distance {self.distance:.6g}, {self.claim}; {self.ending}"
 
 
 def relative_gap(distance: float, lower_bound: float) -> float:

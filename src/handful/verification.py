@@ -35,7 +35,8 @@ class Verdict:
     problems : tuple of str
         What is wrong, in words.
     distance, lower_bound, gap : float
-        Computed anew, the bound less all that rounding may have added to it; NaN where it couldn't be.
+        Computed anew, the bound less all that rounding may have added to it; NaN where it couldn't be. The bound is 0
+        where none is stated.
     """
 
     valid: bool
@@ -47,10 +48,10 @@ class Verdict:
     def __str__(self) -> str:
         if not self.valid:
             return "\n".join(["INVALID", *(f"- {problem}" for problem in self.problems)])
-        return (
-            f"VALID: the picks are at distance {self.distance:.6g} of the pool, and no picks can be nearer than "
-            f"{self.lower_bound:.6g} (gap {self.gap:.3%})"
-        )
+        start = f"VALID: the picks are at distance {self.distance:.6g} of the pool"
+        if self.lower_bound <= 0 < self.distance:
+            return f"{start}; no certificate: nothing is stated of how near any picks could be"
+        return f"{start}, and no picks can be nearer than {self.lower_bound:.6g} (gap {self.gap:.3%})"
 
 
 def verify(
@@ -99,7 +100,7 @@ def _proven(certificate: Certificate, pool: Pool, progress: Callable[[float], No
         return certain, [f"bound overstated: {stated!r} is stated, the prices prove {bound!r}"]
     if stated > certificate.distance:
         return certain, [f"bound overstated: {stated!r} is stated, above the distance {certificate.distance!r}"]
-    return certain, []
+    return (certain if stated > 0 else 0.0), []
 
 
 def _differences(certificate: Certificate, pool: Pool, whole: bool) -> list[str]:

@@ -6,14 +6,18 @@ import time
 import numpy as np
 import pytest
 from benders_cases import among, clustered, selections
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.datasets import load_digits
 
+import handful
 from handful import benders
 from handful.benders import close_gap
 from handful.benders.candidates import Candidates
 from handful.benders.subproblem import by_kernel
 from handful.blocks import workers
 from handful.clock import Clock
+from handful.engine import select
 from handful.errors import HandfulError
 from handful.lifted import Shares
 from handful.pool import Pool
@@ -38,7 +42,7 @@ def optimum(pool, budget, forced=(), shares=None):
 
 @pytest.mark.parametrize("preset", ["certified", "wass"])
 @pytest.mark.parametrize("seed", range(0, 24, 2))
-def test_it_ends_at_the_optimum(seed, preset, solver):
+def test_it_ends_at_the_optimum_with_a_proof(seed, preset, solver, tmp_path):
     pool, budget = clustered(seed, "euclidean" if seed % 3 else "cosine")
     already = [3] if seed % 4 == 0 else []
     found = benders.solve(
@@ -50,14 +54,19 @@ def test_it_ends_at_the_optimum(seed, preset, solver):
     assert found.master_bound == pytest.approx(best, rel=2e-6, abs=1e-9)
     assert found.master_bound <= best + 1e-9
     assert found.lower_bound <= best + 1e-12
+    assert found.gap <= 1e-6
     assert found.valid_bound
+    found.save(tmp_path / "run")
+    verdict = handful.verify(pool, tmp_path / "run")
+    assert verdict.valid
+    assert verdict.lower_bound == pytest.approx(best, rel=2e-6, abs=1e-9)
     assert found.already.tolist() == already
     assert len(found.indices) == budget - len(already)
 
 
 @pytest.mark.parametrize("weight", ["free", (0.1, 0.6)])
 @pytest.mark.parametrize("seed", range(1, 9))
-def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight):
+def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight, tmp_path):
     pool, budget = clustered(seed, "sqeuclidean")
     few = Pool(pool.points, "sqeuclidean", masses=pool.masses, candidates=np.arange(0, pool.n, 2)[: budget + 2])
     budget = min(budget, len(few.candidates) - 1)
@@ -66,6 +75,9 @@ def test_it_ends_at_the_optimum_with_other_weights_and_candidates(seed, weight):
     assert found.distance == pytest.approx(optimum(few, budget, (), shares), rel=1e-6, abs=1e-12)
     assert found.status == "optimal"
     assert set(found.indices) <= set(few.candidates)
+    assert found.gap <= 1e-6
+    found.save(tmp_path / "run")
+    assert handful.verify(few, tmp_path / "run").valid
 
 
 @pytest.mark.parametrize(("already", "budget"), [((), 7), ((0, 1, 2), 3)])
@@ -78,10 +90,46 @@ def test_there_may_be_only_one_selection(already, budget):
 
 
 @pytest.mark.parametrize("budget", [5, 10])
-def test_120_digits_are_solved_like_the_full_milp(budget):
+def test_120_digits_are_solved_like_the_full_milp(budget, tmp_path):
     found = benders.solve(DIGITS[:120], budget, time_limit=120, threads=1)
     assert found.status == "optimal"
     assert found.distance == pytest.approx(OPTIMA_120[budget], rel=1e-9)
+    found.save(tmp_path / "run")
+    verdict = handful.verify(DIGITS[:120], tmp_path / "run")
+    assert verdict.valid
+    assert verdict.lower_bound == pytest.approx(OPTIMA_120[budget], rel=2e-6)
+
+
+def whole_milp(pool, budget):
+    """The strong formulation with every share of every point, by SciPy."""
+    n = pool.n
+    costs = pool.distances(np.arange(n)).T.ravel()
+    point, pick = np.divmod(np.arange(n * n), n)
+    served = sparse.csr_array((np.ones(n * n), (point, np.arange(n * n))))
+    carried = sparse.csr_array((np.ones(n * n), (pick, np.arange(n * n))))
+    nothing = sparse.csr_array((n, n))
+    one = sparse.csr_array(np.ones((1, n)))
+    at_most = sparse.csr_array((pool.masses[point], (np.arange(n * n), pick)))
+    constraints = [
+        LinearConstraint(sparse.hstack([served, nothing]), pool.masses, pool.masses),
+        LinearConstraint(sparse.hstack([carried, sparse.eye_array(n) / -budget]), 0, 0),
+        LinearConstraint(sparse.hstack([sparse.eye_array(n * n), -at_most]), -np.inf, 0),
+        LinearConstraint(sparse.hstack([sparse.csr_array((1, n * n)), one]), budget, budget),
+    ]
+    kinds = np.concatenate([np.zeros(n * n), np.ones(n)])
+    weights = np.concatenate([costs, np.zeros(n)])
+    found = milp(weights, integrality=kinds, bounds=Bounds(0, 1), constraints=constraints, options={"mip_rel_gap": 0})
+    assert found.status == 0
+    return found.fun
+
+
+@pytest.mark.parametrize(("points", "budget"), [(25, 3), (40, 5)])
+def test_the_decomposition_the_engine_and_the_whole_milp_agree(points, budget, solver):
+    pool = Pool(DIGITS[100 : 100 + points])
+    found = benders.solve(pool, budget, solver=solver, threads=1)
+    assert found.status == "optimal"
+    assert found.distance == pytest.approx(whole_milp(pool, budget), rel=1e-7)
+    assert found.distance == pytest.approx(select(pool, budget, gap=0.0, threads=1).distance, rel=1e-9)
 
 
 @pytest.mark.parametrize("preset", ["wass+eoc", "wass+eoc+p"])
@@ -120,7 +168,7 @@ def test_sinkhorn_with_lifted_cuts_keeps_a_valid_bound():
     best = optimum(pool, budget)
     found = benders.solve(pool, budget, transport="sinkhorn", regularisation=0.1, threads=1, time_limit=20)
     assert found.valid_bound
-    assert found.lower_bound <= found.master_bound <= best + 1e-9 <= found.distance + 2e-9
+    assert max(found.lower_bound, found.master_bound) <= best + 1e-9 <= found.distance + 2e-9
     gradient = benders.solve(pool, budget, transport="sinkhorn", cuts=("sinkhorn-printed",), threads=1, time_limit=20)
     assert not gradient.valid_bound
 
@@ -135,11 +183,11 @@ def test_emd_is_the_papers_transport():
 def test_it_starts_where_it_is_told(start):
     pool = Pool(DIGITS[:60])
     found = benders.solve(pool, 3, preset="wass", start=start, iterations=1, threads=1)
-    first = found.history[0]
+    first = found.history[1]
     if isinstance(start, list):
         costs = pool.distances(start)
         assert first.incumbent <= transport(costs, pool.masses, 1 / 3, 1 / 3).distance
-    assert len(found.history) == 1
+    assert found.iterations == 1
     assert found.status == "iterations"
     assert found.distance < 0.5
 
@@ -150,7 +198,7 @@ def test_the_bounds_of_the_trace_never_go_back():
     incumbents = [line.incumbent for line in found.history]
     assert bounds == sorted(bounds)
     assert incumbents == sorted(incumbents, reverse=True)
-    assert [line.iteration for line in found.history] == list(range(1, len(bounds) + 1))
+    assert [line.iteration for line in found.history if line.iteration] == list(range(1, found.iterations + 1))
     assert all(line.master_seconds >= 0 and line.cuts > 0 for line in found.history)
     assert found.status == "optimal"
 
@@ -160,7 +208,14 @@ def test_the_time_limit_is_kept_and_the_bound_is_valid():
     found = benders.solve(DIGITS[:600], 20, time_limit=4, threads=1)
     assert time.monotonic() - began < 8
     assert found.status == "time"
-    assert 0 < found.lower_bound <= found.master_bound + 1e-12 < found.distance
+    assert 0 < found.lower_bound < found.distance
+    assert 0 < found.master_bound < found.distance
+
+
+def test_a_run_that_ends_at_once_has_its_start_in_the_trace():
+    found = benders.solve(DIGITS[:60], 3, time_limit=1e-6, threads=1)
+    assert (found.status, found.iterations, len(found.history)) == ("time", 0, 1)
+    assert found.history[0].incumbent == pytest.approx(found.distance)
 
 
 def test_ctrl_c_returns_the_best_so_far():

@@ -6,7 +6,7 @@ from handful.benders.cuts import FAMILIES
 from handful.benders.presets import PRESETS
 from handful.benders.result import BendersResult
 from handful.benders.solve import solve
-from handful.benders.trace import Iteration, plot_trace, write_trace
+from handful.benders.trace import Iteration
 
 __all__ = [
     "FAMILIES",
@@ -15,7 +15,5 @@ __all__ = [
     "Closed",
     "Iteration",
     "close_gap",
-    "plot_trace",
     "solve",
-    "write_trace",
 ]

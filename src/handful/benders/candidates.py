@@ -102,7 +102,14 @@ class Candidates:
         An error of e in every distance changes the cost of any plan by at most e, as the pool's mass is 1; a sum of n
         terms in double precision is off by at most n u times the sum of their magnitudes.
         """
-        value = cut.constant + float(self._smallest(cut).sum())
+        return self.case_bound(cut, np.empty(0, np.int64), np.flatnonzero(self.alive))
+
+    def case_bound(self, cut: Cut, inside: Indices, others: Indices) -> float:
+        """The same of those selections that have all columns ``inside``, and for the rest some of the ``others``."""
+        missing = self.free - len(inside)
+        left = cut.coefficients[others]
+        smallest = np.partition(left, missing - 1)[:missing] if missing < len(left) else left
+        value = cut.constant + float(cut.coefficients[inside].sum()) + float(smallest.sum())
         largest = 0.0 if cut.prices is None else float(np.abs(cut.prices).max())
         terms = largest + self.budget * float(np.abs(cut.coefficients).max(initial=0.0)) + abs(value)
         return value - self.pool.rounding(np.float64) - 4 * (self.pool.n + self.budget) * 2.0**-53 * terms

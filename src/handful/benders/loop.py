@@ -19,12 +19,15 @@ from handful.benders.opening import Opening, solve_relaxation
 from handful.benders.pruning import Pruning
 from handful.benders.subproblem import Solved, Subproblem
 from handful.benders.trace import Iteration
+from handful.clock import Stopped
+from handful.search import Search
 from handful.selection import relative_gap
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 OPTIMAL = 1e-6  # relative gap at which picks are called optimal
+_CLEARLY = 1e-6  # relative, more than what single precision may pretend to gain
 _FINEST = 1e-10  # relative gap of a master solve that can't be asked to be finer
 
 
@@ -71,6 +74,7 @@ class Decomposition:
         self.bound = -np.inf
         self.cuts: list[Cut] = []
         self.history: list[Iteration] = []
+        self.iterations = 0
         self.strongest: Cut | None = None
         self.inout: InOut | None = None
         self.proposed: Solved | None = None  # the selection of the last iteration
@@ -98,19 +102,29 @@ class Decomposition:
             self.bound = self.best.distance  # nothing is below 0, and nothing else can be picked
 
     def begin(self, prices: Sequence[Floats] = ()) -> None:
-        """Give the master its first cuts: those at some good prices, or those of an opening."""
+        """Give the master its first cuts: those at some good prices, or those of an opening: iteration 0."""
+        started = time.monotonic()
+        try:
+            self._open(prices)
+        except Stopped:
+            self.history.append(self._line(None, 0.0, 0.0, time.monotonic() - started))
+            raise
+        self._note(None, 0.0, 0.0, time.monotonic() - started)
+
+    def _open(self, prices: Sequence[Floats]) -> None:
         for name in self.rules.families:
             if families.FAMILIES[name].when == "once":
                 self.add(families.make(name, self.candidates, self.best))
         self._learn(self.best, better=True)
         if not self.rules.stabilised or self.ended():
             return
+        self._polish(self.best)
         if prices:
             core = np.zeros(len(self.candidates.open))
             core[self.best.columns] = 1.0
             opening = Opening([lifted_at(self.candidates, vector) for vector in prices], core, self.best)
         else:
-            opening = solve_relaxation(self.candidates, self.best, self._solve)
+            opening = solve_relaxation(self.candidates, self.best, self._solve_alternating, self._opening)
         self.inout = InOut(self.candidates, opening.core)
         for cut in opening.cuts:
             self.add(cut)
@@ -120,7 +134,7 @@ class Decomposition:
     def run(self) -> str:
         """Iterate until there is a reason to end: a key of `handful.selection.STATUS`."""
         while (reason := self.ended()) is None:
-            if self.rules.iterations is not None and len(self.history) >= self.rules.iterations:
+            if self.rules.iterations is not None and self.iterations >= self.rules.iterations:
                 return "iterations"
             self._clock.check()
             if not self.iterate():
@@ -138,6 +152,7 @@ class Decomposition:
 
     def iterate(self) -> bool:
         """One iteration; whether another one can make any difference."""
+        self.iterations += 1
         started = time.monotonic()
         limit = min(self._patience * self.rules.solve_limit, self._clock.left)
         answer = self._propose(limit)
@@ -155,7 +170,13 @@ class Decomposition:
         started = time.monotonic()
         solved = self.solve(answer.columns)
         transported = time.monotonic()
-        self._learn(solved, better=solved.distance < self.best.distance)
+        try:
+            self._learn(solved, better=solved.distance < self.best.distance)
+            self._polish(solved)
+        except Stopped:
+            # In the trace, but not in a checkpoint: the selection is solved, but not all of its cuts are made.
+            self.history.append(self._line(solved, seconds, transported - started, 0.0))
+            raise
         self._note(solved, seconds, transported - started, time.monotonic() - transported)
         return True
 
@@ -236,19 +257,41 @@ class Decomposition:
             prices = self.inout.deepen(solved.columns, starts, height)
             self.add(lifted_at(self.candidates, prices))
 
+    def _polish(self, solved: Solved) -> None:
+        """Take in what alternation makes of a selection, if it is the best so far."""
+        if not self.rules.stabilised:
+            return
+        polished = self._alternated(solved)
+        if polished.distance < self.best.distance:
+            self._learn(polished, better=True)
+
+    def _alternated(self, solved: Solved) -> Solved:
+        """The selection to which transport and medoids in turn lead, if it is better."""
+        among = self.candidates
+        rows = np.sort(np.concatenate([among.forced, among.open[among.alive]]))
+        found = Search(among.pool, among.shares, rows, among.forced).alternate(solved.picks)
+        if found.distance >= solved.distance * (1 - _CLEARLY):
+            return solved
+        return min(solved, self.solve(among.columns(found.picks)), key=lambda each: each.distance)
+
+    def _solve_alternating(self, candidates: Candidates, columns: Indices) -> Solved:
+        return self._alternated(self._solve(candidates, columns))
+
     def _note(self, solved: Solved | None, master: float, transport: float, cutting: float) -> None:
         self.proposed = solved
-        line = Iteration(
-            len(self.history) + 1,
-            self.elapsed,
-            self.bound,
-            (solved or self.best).distance,
-            self.best.distance,
-            len(self.cuts),
-            master,
-            transport,
-            cutting,
-        )
+        self._tell(self._line(solved, master, transport, cutting))
+
+    def _line(self, solved: Solved | None, master: float, transport: float, cutting: float) -> Iteration:
+        value, best = (solved or self.best).distance, self.best.distance
+        cuts = len(self.cuts)
+        return Iteration(self.iterations, self.elapsed, self.bound, value, best, cuts, master, transport, cutting)
+
+    def _opening(self, cut: Cut, best: Solved, cuts: int) -> None:
+        """News from within the opening: its best cut so far, and the best selection."""
+        self.bound = max(self.bound, min(self.candidates.single_bound(cut), best.distance))
+        self._tell(Iteration(0, self.elapsed, self.bound, best.distance, best.distance, cuts, 0.0, 0.0, 0.0))
+
+    def _tell(self, line: Iteration) -> None:
         self.history.append(line)
         if self._report:
             self._report(line)

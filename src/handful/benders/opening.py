@@ -6,6 +6,7 @@ iterations to settle. The bundle does the same work on the same cuts in a few do
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +34,13 @@ class Opening:
     best: Solved
 
 
-def solve_relaxation(candidates: Candidates, start: Solved, solve: Subproblem) -> Opening:
-    """Raise the bound over the prices from those of a selection; solve the selections that new centres count."""
+def solve_relaxation(
+    candidates: Candidates, start: Solved, solve: Subproblem, report: Callable[[Cut, Solved, int], None]
+) -> Opening:
+    """Raise the bound over the prices from those of a selection; solve the selections that new centres count.
+
+    ``report`` hears of every new centre: its cut, the best selection, and how many cuts were made.
+    """
     clock = candidates.workers.clock
     until = clock.elapsed + _SHARE * clock.left
     best = start
@@ -52,6 +58,7 @@ def solve_relaxation(candidates: Candidates, start: Solved, solve: Subproblem) -
         if bundle.learn(evaluation):
             found = solve(candidates, candidates.columns(evaluation.chosen))
             best = min(best, found, key=lambda solved: solved.distance)
+            report(cut, best, len(met))
     strongest = np.argsort(values, kind="stable")[-_KEPT:]
     return Opening([met[number] for number in strongest], _core(candidates, bundle), best)
 

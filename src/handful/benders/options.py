@@ -20,7 +20,6 @@ from handful.errors import HandfulError
 from handful.problem import Problem
 
 SOLVE_LIMIT: Final = 180.0  # seconds of a master solve, as in the paper
-CLASSICAL_PRUNING: Final = (0.6, 0.9)  # for the classical setting of large budgets
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from numpy.typing import NDArray
 
 from handful.benders.options import Options
 from handful.benders.result import BendersResult
+from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.order import ordered
 from handful.pool import Pool
@@ -22,6 +27,9 @@ from handful.selection import Progress
 from handful.transport import transport
 
 Indices = NDArray[np.int64]
+
+_NO_TIME = 1e-3  # seconds
+_POLL = 0.2  # seconds from one look at the clock to the next
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ def solve_parts(
     rounds = -(-len(parts) // options.processes)
     each = replace(options, parts=1, time_limit=options.time_limit / rounds)
     jobs = [
-        (
+        _Job(
             _subpool(problem.pool, part),
             part,
             replace(each, checkpoint=_numbered(options.checkpoint, number)),
@@ -93,33 +101,80 @@ def solve_parts(
         )
         for number, part in enumerate(parts)
     ]
-    results = []
-    for number, result in enumerate(_each(jobs, options.processes)):
-        results.append(result)
-        if progress:
-            phase = f"part {number + 1} of {len(parts)}, no certificate"
-            progress(Progress(result.seconds, result.distance, 0.0, phase))
+    report = progress or (lambda news: None)
+    results = _in_processes(jobs, options.processes, report) if options.processes > 1 else _one_by_one(jobs, report)
     return _joined(problem, options, parts, results)
 
 
-def _each(jobs: list[_Job], processes: int) -> Iterator[BendersResult]:
-    if processes == 1:
-        yield from map(_solve_part, jobs)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as executor:
-        yield from executor.map(_solve_part, jobs)
+@dataclass(frozen=True)
+class _Job:
+    """All that it takes to solve one part, in whatever process."""
+
+    pool: Pool
+    part: Part
+    options: Options
+    picks_weight: str
+    seed: int
+    memory: int | None
+    threads: int | None
+
+    def solve(self, progress: Callable[[Progress], None] | None = None) -> BendersResult:
+        from handful.benders.solve import solve_whole
+
+        already = np.searchsorted(self.part.rows, self.part.forced)
+        problem = Problem.of(self.pool, self.part.budget, self.picks_weight, already, count_already=True)
+        return solve_whole(problem, self.options, self.seed, self.threads, self.memory, progress)
+
+    @property
+    def hurried(self) -> _Job:
+        """The same with no time but for the picks it starts from: once Ctrl-C was pressed."""
+        return replace(self, options=replace(self.options, time_limit=_NO_TIME, checkpoint=None))
 
 
-_Job = tuple[Pool, Part, Options, str, int, int | None, int | None]
+def _one_by_one(jobs: list[_Job], report: Callable[[Progress], None]) -> list[BendersResult]:
+    results: list[BendersResult] = []
+    hurry = False
+    for number, job in enumerate(jobs, 1):
+
+        def news(line: Progress, part: str = f"part {number} of {len(jobs)}") -> None:
+            report(replace(line, lower_bound=0.0, phase=f"{part}, {line.phase}"))
+
+        results.append((job.hurried if hurry else job).solve(news))
+        hurry = hurry or results[-1].status == "interrupted"
+    return results
 
 
-def _solve_part(job: _Job) -> BendersResult:
-    from handful.benders.solve import solve_whole
+def _in_processes(jobs: list[_Job], processes: int, report: Callable[[Progress], None]) -> list[BendersResult]:
+    """Solve some parts at a time. Ctrl-C is passed on to them, and those not yet begun are given no time."""
+    results: dict[int, BendersResult] = {}
+    running: dict[Future[BendersResult], int] = {}
+    clock, told = Clock(math.inf), False
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(min(processes, len(jobs)), mp_context=context, initializer=_leave_interrupts)
+    try:
+        with clock.catching_interrupts(), executor:
+            for number, job in enumerate(jobs):
+                running[executor.submit(_Job.solve, job.hurried if clock.interrupted else job)] = number
+                while len(running) == processes or (number + 1 == len(jobs) and running):
+                    done, _ = wait(running, timeout=_POLL, return_when=FIRST_COMPLETED)
+                    if clock.interrupted and not told:
+                        told = True
+                        for child in multiprocessing.active_children():
+                            os.kill(child.pid or 0, signal.SIGINT)
+                    for future in done:
+                        result = results[running.pop(future)] = future.result()
+                        phase = f"{len(results)} of {len(jobs)} parts are done, no certificate"
+                        report(Progress(clock.elapsed, result.distance, 0.0, phase))
+    except BrokenProcessPool as error:
+        if clock.interrupted:
+            raise KeyboardInterrupt from error
+        raise HandfulError("a process that solved a part died, perhaps for want of memory: use fewer") from error
+    return [results[number] for number in range(len(jobs))]
 
-    pool, part, options, picks_weight, seed, memory, threads = job
-    already = np.searchsorted(part.rows, part.forced)
-    problem = Problem.of(pool, part.budget, picks_weight, already, count_already=True)
-    return solve_whole(problem, options, seed, threads, memory, None)
+
+def _leave_interrupts() -> None:
+    """In a process of its own: Ctrl-C counts only while a part is being solved, which ends then by itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _subpool(pool: Pool, part: Part) -> Pool:
@@ -168,7 +223,7 @@ def _joined(problem: Problem, options: Options, parts: list[Part], results: list
         trace=(Progress(seconds, plan.distance, 0.0, "done, no certificate"),),
         pool=pool,
         valid_bound=False,
-        master_bound=0.0,
+        master_bound=math.nan,
         cut_prices=np.empty((0, pool.n)),
         history=(),
     )

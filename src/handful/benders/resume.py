@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from handful.benders.checkpoint import Checkpoint, Record
 from handful.benders.cut import Cut
 from handful.benders.inout import InOut
 from handful.benders.loop import Decomposition
-from handful.benders.trace import COLUMNS, Iteration
+from handful.benders.trace import Iteration
 
 
 class Saver:
@@ -20,6 +20,7 @@ class Saver:
         self._checkpoint = checkpoint
         self._run = run
         self._cuts = len(run.cuts)
+        self._lines = len(run.history)
         self._best = run.best if run.cuts else None
 
     def save(self) -> None:
@@ -41,10 +42,10 @@ class Saver:
             "core": np.empty(0) if run.inout is None else run.inout.core,
             "bound": np.array(run.bound),
             "elapsed": np.array(run.elapsed),
-            "line": np.array(list(asdict(run.history[-1]).values())) if run.history else np.empty(0),
+            "lines": np.array([astuple(line) for line in run.history[self._lines :]]),
         }
         self._checkpoint.append(record)
-        self._cuts, self._best = len(run.cuts), run.best
+        self._cuts, self._best, self._lines = len(run.cuts), run.best, len(run.history)
 
 
 def restore(run: Decomposition, records: list[Record]) -> None:
@@ -53,11 +54,12 @@ def restore(run: Decomposition, records: list[Record]) -> None:
         for cut in _cuts(record):
             run.add(cut)
         improved = bool(record["improved"])
-        visited = record["best"] if improved else record["proposed"]
-        if len(visited):
-            run.remember(run.solve(visited), better=improved)
-        if len(record["line"]):
-            run.history.append(_line(record))
+        if len(record["proposed"]) and not (improved and np.array_equal(record["proposed"], record["best"])):
+            run.remember(run.solve(record["proposed"]), better=False)
+        if improved:
+            run.remember(run.solve(record["best"]), better=True)
+        run.history += [_line(values) for values in record["lines"].tolist()]
+    run.iterations = run.history[-1].iteration
     last = records[-1]
     run.bound = float(last["bound"])
     if len(last["core"]):
@@ -80,7 +82,6 @@ def _cuts(record: Record) -> list[Cut]:
     ]
 
 
-def _line(record: Record) -> Iteration:
-    values = dict(zip(COLUMNS, record["line"].tolist(), strict=True))
-    values["iteration"], values["cuts"] = int(values["iteration"]), int(values["cuts"])
-    return Iteration(**values)
+def _line(values: list[float]) -> Iteration:
+    line = Iteration(*values)  # type: ignore[arg-type]
+    return replace(line, iteration=int(line.iteration), cuts=int(line.cuts))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handful.benders.candidates import Candidates
 from handful.benders.checkpoint import Checkpoint
+from handful.benders.evidence import evidence
 from handful.benders.loop import OPTIMAL, Decomposition
 from handful.benders.options import SOLVE_LIMIT, Options, parsed_path, parsed_start
 from handful.benders.result import BendersResult
@@ -29,6 +30,8 @@ from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT, Proof
 from handful.selection import Progress, relative_gap
 from handful.transport import transport as exact_transport
+
+_GRACE = 1.0  # seconds in which a run that ended well may write down its proof, though its time be over
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -84,7 +87,8 @@ def solve(
     start : str or array of int
         ``k-medoids``, ``k-centers``, or the new picks to begin with.
     pruning : (near, far), optional
-        Turns the pruning constraints on, or changes those of ``wass+eoc+p``.
+        Turns the pruning constraints on, or changes those of ``wass+eoc+p``: (0.6, 0.99), and for the paper's classical
+        setting of large budgets (0.6, 0.9).
     tolerance : float, optional
         Stop when the distance is within so much of the master's bound; default 1e-3, and 0 for ``certified``.
     gap : float
@@ -148,7 +152,7 @@ def solve_whole(
     saver: Saver | None = None
 
     def report(line: Iteration) -> None:
-        if saver:
+        if saver and line.iteration:
             saver.save()
         if progress:
             progress(_progress(line, rules.valid))
@@ -170,6 +174,8 @@ def solve_whole(
             status = run.run()
         except Stopped:
             status = "interrupted" if clock.interrupted else "time"
+    if progress and rules.valid:
+        progress(Progress(run.elapsed, run.best.distance, max(0.0, run.bound), "writing down the proof"))
     return _result(problem, options, run, status, threads)
 
 
@@ -181,11 +187,8 @@ def _result(problem: Problem, options: Options, run: Decomposition, status: str,
     plan = exact_transport(costs, pool.masses, shares.low, shares.high)
     if rules.valid and relative_gap(plan.distance, run.bound) <= OPTIMAL:
         status = "optimal"
-    prices, lower_bound = np.zeros(pool.n), 0.0
-    if rules.valid:
-        prices, lower_bound = _certificate(problem, run, threads)
-    proof = Proof()
-    proof.close(ROOT, prices)
+    patience = max(_GRACE, options.time_limit - run.elapsed) if status in ("optimal", "gap") else 0.0
+    proof, lower_bound = _certificate(problem, run, patience, threads)
     proven = [cut.prices for cut in run.cuts if cut.prices is not None]
     forced = len(problem.forced)
     history = tuple(run.history)
@@ -218,16 +221,20 @@ def _result(problem: Problem, options: Options, run: Decomposition, status: str,
     )
 
 
-def _certificate(problem: Problem, run: Decomposition, threads: int | None) -> tuple[Floats, float]:
-    """The best prices known, and the bound they prove over all candidates; prices of 0 where that is better."""
-    zeros = np.zeros(problem.pool.n)
-    prices = run.best.prices if run.strongest is None else run.strongest.prices
-    if prices is None:
-        return zeros, 0.0
-    with workers(threads, Clock(np.inf)) as crew:
-        among = _among(problem, crew, keep=False)
-        bound = among.single_bound(among.evaluate(prices)[0])
-    return (prices, bound) if bound > 0 else (zeros, 0.0)
+def _certificate(problem: Problem, run: Decomposition, seconds: float, threads: int | None) -> tuple[Proof, float]:
+    """A proof of what the run found out, and its bound; prices of 0, which prove 0, where there is no better one."""
+    nothing = Proof()
+    nothing.close(ROOT, np.zeros(problem.pool.n))
+    best = run.best.prices if run.strongest is None else run.strongest.prices
+    distance = run.best.distance
+    if not run.rules.valid or best is None or distance == 0:
+        return nothing, 0.0
+    target = distance * (1 - max(0.9 * OPTIMAL, run.rules.gap))
+    prices = [best, *(cut.prices for cut in run.cuts if cut.prices is not None and cut.prices is not best)]
+    clock = Clock(seconds)
+    with clock.catching_interrupts(), workers(threads, Clock(np.inf)) as crew:
+        proof, bound = evidence(_among(problem, crew, keep=False), prices, distance, target, clock)
+    return (proof, bound) if bound > 0 else (nothing, 0.0)
 
 
 def _among(problem: Problem, crew: Workers, *, keep: bool) -> Candidates:
@@ -245,9 +252,10 @@ def _fits(problem: Problem, memory: int | None) -> bool:
 
 
 def _progress(line: Iteration, valid: bool) -> Progress:
+    phase = f"iteration {line.iteration}" if line.iteration else "opening"
     if not valid:
-        return Progress(line.elapsed, line.incumbent, 0.0, f"iteration {line.iteration}, no certificate")
-    return Progress(line.elapsed, line.incumbent, max(0.0, line.master_bound), f"iteration {line.iteration}")
+        return Progress(line.elapsed, line.incumbent, 0.0, f"{phase}, no certificate")
+    return Progress(line.elapsed, line.incumbent, max(0.0, line.master_bound), phase)
 
 
 def _identity(problem: Problem, options: Options, seed: int) -> dict[str, Any]:

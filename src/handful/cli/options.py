@@ -89,6 +89,15 @@ Mass = Annotated[
     ),
 ]
 
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="engine|benders",
+        help="How: search and bound together (engine), or the paper's generalized Benders decomposition (benders).",
+        rich_help_panel=_WORK,
+    ),
+]
 Gap = Annotated[
     str,
     typer.Option(
@@ -108,7 +117,8 @@ Rounds = Annotated[
         "--rounds",
         metavar="N",
         min=1,
-        help="Stop after so many rounds of search and bound, so that the run can be repeated exactly.",
+        help="Stop after so many rounds of search and bound, or iterations of benders, so that the run can be repeated "
+        "exactly.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -143,7 +153,8 @@ Picture = Annotated[
     bool | None,
     typer.Option(
         "--picture/--no-picture",
-        help="Draw picture.png into DIR; without either, where matplotlib is installed.",
+        help="Draw picture.png into DIR, and bounds.png with --method benders; without either, where matplotlib is "
+        "installed.",
         rich_help_panel=_OUTPUT,
         show_default=False,
     ),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 from rich import box
 from rich.table import Table
 
-from handful.cli.console import INTERRUPTED, result
+from handful.cli.console import INTERRUPTED, aside, result
 from handful.cli.progress import live_line
 from handful.errors import HandfulError
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from handful.selection import Selection
+
+    Drawings = Mapping[str, Callable[[BinaryIO], None]]
 
 _SHOWN = 20
 
@@ -54,30 +56,45 @@ class Output:
         *,
         what: str = "points",
         images: NDArray[Any] | None = None,
+        more: Drawings | None = None,
     ) -> None:
-        """Write, show, draw, in this order: a picture that fails costs nothing else."""
+        """Write, show, draw, in this order: a picture that fails costs nothing else; ``more`` comes last."""
         from handful.files import json_text
         from handful.files.runs import picks_table, summary
 
         if self.folder is not None:
             selection.save(self.folder, force=self.force, ids=ids)
         picks = picks_table(selection, ids)
+        drawings = self._drawings(selection, what, images, more or {})
         if self.as_json:
             rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]
             result().print(json_text(summary(selection) | {"picks": rows}), soft_wrap=True)
         else:
-            self._show(selection, picks if ids is not None else {k: v for k, v in picks.items() if k != "id"})
-        if self._draws:
-            with live_line(not self.quiet, "drawing the picture"):
-                self._draw(selection, what, images)
+            columns = picks if ids is not None else {k: v for k, v in picks.items() if k != "id"}
+            self._show(selection, columns, list(drawings))
+        with live_line(not self.quiet and bool(drawings), "drawing the picture"):
+            for name, draw in drawings.items():
+                self._draw(name, draw)
         if selection.status == "interrupted":
             raise typer.Exit(INTERRUPTED)
 
-    @property
-    def _draws(self) -> bool:
-        return self.folder is not None and self.picture is not False and _can_draw()
+    def _drawings(self, selection: Selection, what: str, images: NDArray[Any] | None, more: Drawings) -> Drawings:
+        """What is to be drawn, by the names of the files; it is said once where a plot that was expected can't be."""
+        if self.folder is None or self.picture is False:
+            return {}
+        if not _can_draw():
+            if more and not self.quiet:
+                aside().print(f"{', '.join(more)} not drawn: install matplotlib with pip install 'handful[plot]'.")
+            return {}
 
-    def _show(self, selection: Selection, picks: Mapping[str, Sequence[Any]]) -> None:
+        def picture(file: BinaryIO) -> None:
+            from handful.picture import draw
+
+            draw(selection, file, what=what, images=images)
+
+        return {"picture.png": picture, **more}
+
+    def _show(self, selection: Selection, picks: Mapping[str, Sequence[Any]], drawn: list[str]) -> None:
         console = result()
         count = len(selection.indices)
         # Picks that are kept nowhere else are all shown.
@@ -87,22 +104,22 @@ class Output:
             console.print(f"and {count - shown} more in {self.folder}/picks.csv")
         console.print(f"{selection}.", soft_wrap=True)
         if self.folder is not None:
-            names = ["picks.csv", "plan.npz", "certificate.npz", "summary.json", *["picture.png"] * self._draws]
+            from handful.files.write import RUN_FILES
+
+            names = [name for name in RUN_FILES if (self.folder / name).exists()] + drawn
             console.print(f"Written to {self.folder}: {', '.join(names)}.", soft_wrap=True)
 
-    def _draw(self, selection: Selection, what: str, images: NDArray[Any] | None) -> None:
-        from handful.picture import draw
-
+    def _draw(self, name: str, draw: Callable[[BinaryIO], None]) -> None:
         assert self.folder is not None
         try:
             # Drawn beside the folder, where a picture that is cut off makes no run look strange.
-            with tempfile.TemporaryDirectory(prefix=".picture-", dir=self.folder.resolve().parent) as aside:
-                with (Path(aside) / "picture.png").open("wb") as file:
-                    draw(selection, file, what=what, images=images)
-                (Path(aside) / "picture.png").replace(self.folder / "picture.png")
+            with tempfile.TemporaryDirectory(prefix=".picture-", dir=self.folder.resolve().parent) as beside:
+                with (Path(beside) / name).open("wb") as file:
+                    draw(file)
+                (Path(beside) / name).replace(self.folder / name)
         except OSError as error:
             raise HandfulError(
-                f"{self.folder}/picture.png can't be written ({error.strerror or error}), but the rest of the run is "
+                f"{self.folder}/{name} can't be written ({error.strerror or error}), but the rest of the run is "
                 "there; make room, or leave it out with --no-picture."
             ) from error
 

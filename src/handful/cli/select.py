@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handful.cli import options, values
+from handful.cli import benders, options, values
 from handful.cli.inputs import Source, allowed, earlier
 from handful.cli.naming import naming
 from handful.cli.output import Output
@@ -22,6 +22,8 @@ EXAMPLES = """
 [cyan]handful select pool.parquet -b 10 --metric euclidean --id name --time-limit 2m --gap 2%[/cyan]
 
 [cyan]handful select pool.npy -b 40 --already run/picks.csv -o next[/cyan]   40 more, given those of the folder run
+
+[cyan]handful select pool.npy -b 10 --method benders --solver cbc --checkpoint run.checkpoint -o run[/cyan]
 
 [cyan]handful select customers.csv -b 12 --mass revenue --picks-weight 0.25x:3x --json[/cyan]
 
@@ -42,6 +44,7 @@ def select(
     id_column: options.IdColumn = None,
     array: options.ArrayKey = None,
     mass: options.Mass = None,
+    method: options.Method = "engine",
     gap: options.Gap = "0.01",
     time_limit: options.TimeLimit = "10m",
     rounds: options.Rounds = None,
@@ -53,6 +56,19 @@ def select(
     picture: options.Picture = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    preset: benders.Preset = None,
+    cuts: benders.Cuts = None,
+    solver: benders.Solver = None,
+    transport: benders.Transport = None,
+    regularisation: benders.Regularisation = None,
+    start: benders.Start = None,
+    master_time: benders.MasterTime = None,
+    master_gap: benders.MasterGap = None,
+    tolerance: benders.Tolerance = None,
+    pruning: benders.Pruning = None,
+    parts: benders.Parts = None,
+    processes: benders.Processes = None,
+    checkpoint: benders.CheckpointFile = None,
 ) -> None:
     """Pick the points of POOL that stand best for all of it, with a proof of how good they are."""
     if budget < 1:
@@ -60,15 +76,20 @@ def select(
     weight = values.picks_weight(picks_weight)
     share, seconds = values.gap(gap), values.duration(time_limit)
     size = None if memory is None else values.size(memory)
+    words = benders.Words(
+        *(preset, cuts, solver, transport, regularisation, start, master_time, master_gap, tolerance),
+        *(pruning, parts, processes, checkpoint),
+    )
+    words.check(method)
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
-        from handful.engine import select as run
         from handful.metrics import Metric
 
         with naming("--metric"):
             Metric.parse(metric)
         source = Source(pool, id_column, array, mass)
         table = source.read()
+        run = benders.chosen(method, words, table)
         before, rows = earlier(table, already), allowed(table, candidates, exclude)
         picks = budget if already_counts else budget + len(before)
         line.say(_what(table.points, metric, picks, rows, size))
@@ -87,7 +108,7 @@ def select(
             memory=size,
             progress=line,
         )
-    output.deliver(selection, table.ids)
+    output.deliver(selection, table.ids, more=benders.drawings(selection))
 
 
 def _what(points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, memory: int | None) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from handful import __version__
 from handful.certificate import Certificate
 from handful.errors import HandfulError
-from handful.files.write import run_folder, write_csv, write_json
+from handful.files.write import run_folder, write_csv, write_json, write_parquet
 from handful.selection import Selection
 
 Ids = NDArray[np.generic]
@@ -42,7 +42,7 @@ def save(
 def write_run(
     selection: Selection, target: Path, ids: Ids | None = None, extra_summary: Mapping[str, Any] | None = None
 ) -> None:
-    """Write ``picks.csv``, ``plan.npz``, ``certificate.npz`` and ``summary.json`` into an existing folder."""
+    """Write ``picks.csv``, ``plan.npz``, ``certificate.npz``, ``summary.json`` and tables into an existing folder."""
     write_csv(target / "picks.csv", picks_table(selection, ids))
     with (target / "plan.npz").open("wb") as file:
         np.savez(
@@ -54,6 +54,9 @@ def write_run(
             flow_masses=selection.flow_masses,
         )
     Certificate.of(selection).write(target / "certificate.npz")
+    for name, columns in selection.tables.items():
+        write_csv(target / f"{name}.csv", columns)
+        write_parquet(target / f"{name}.parquet", columns)
     write_json(target / "summary.json", summary(selection) | dict(extra_summary or {}))
 
 
@@ -94,8 +97,10 @@ def summary(selection: Selection) -> dict[str, Any]:
         "distance": selection.distance,
         "lower_bound": selection.lower_bound,
         "gap": selection.gap,
+        "certified": selection.certified,
         "status": selection.status,
         "sentence": str(selection),
         "seconds": selection.seconds,
         "trace": [asdict(line) | {"gap": line.gap} for line in selection.trace],
+        **selection.details,
     }

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from handful.errors import HandfulError
 
-RUN_FILES = ("picks.csv", "plan.npz", "certificate.npz", "summary.json", "picture.png", "report.html")
+RUN_FILES = (
+    *("picks.csv", "plan.npz", "certificate.npz", "summary.json", "trace.csv", "trace.parquet"),
+    *("picture.png", "bounds.png", "report.html"),
+)
 """Everything a run may write; a folder that holds anything else is never replaced."""
 
 _REASONS = {
@@ -88,6 +91,14 @@ def write_csv(path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*values, strict=True))
+
+
+def write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns of one length as Parquet."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table(dict(columns)), path)
 
 
 def write_json(path: Path, data: Any) -> None:
