@@ -182,13 +182,15 @@ def in_cases(name: str) -> Selection:
 
 def claim(problem: Problem, vectors: Floats, **proof: list) -> Certificate:
     """A certificate of these vectors of prices, with nothing in it about picks but their number."""
-    tables = {"cases": [(-1, -1, 0, 0)], "discarded": []} | proof
+    tables = {"cases": [(-1, -1, 0, 0)], "discarded": [], "regions": [], "region_most": []} | proof
     return Certificate(
         picks=np.arange(problem.budget),
         shares=np.full(problem.budget, 1 / problem.budget),
         prices=vectors[0],
         further_prices=vectors[1:],
         cases=np.array(tables["cases"], np.int64).reshape(-1, 4),
+        regions=np.array(tables["regions"], np.int64).reshape(-1, 2),
+        region_most=np.array(tables["region_most"], np.int64),
         discarded=np.array(tables["discarded"], np.int64).reshape(-1, 3),
         distance=0.0,
         lower_bound=0.0,

@@ -66,8 +66,11 @@ def test_runs_of_the_engine_are_valid(tmp_path: Path, name: str, rounds: int) ->
     assert verdict.lower_bound == pytest.approx(run.lower_bound, rel=1e-3)
 
 
+REGIONS = [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5, 6], [5, 6]]  # any two nested or disjoint
+
+
 @given(st.data(), st.sampled_from([name for name in CASES if name != "one pick"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_no_proof_proves_more_than_is_true(data: st.DataObject, name: str) -> None:
     """Whatever prices, halves and discarded candidates a proof has, it proves no more than the best distance."""
     problem, n = CASES[name], len(CASES[name].points)
@@ -79,13 +82,15 @@ def test_no_proof_proves_more_than_is_true(data: st.DataObject, name: str) -> No
     leaves = {0: np.setdiff1d(problem.pool.candidates, problem.already).tolist()}
     for _ in range(data.draw(st.integers(0, 4))):
         parent = data.draw(st.sampled_from(sorted(leaves)))
-        branch = data.draw(st.sampled_from(leaves[parent]))
+        branch = data.draw(st.sampled_from(leaves[parent] + [-2 - r for r in range(2 * len(REGIONS))]))
         rest = [row for row in leaves.pop(parent) if row != branch]
         for included in data.draw(st.permutations([0, 1])):
             leaves[len(halves)] = rest
             halves.append((parent, branch, included, data.draw(vector)))
     discarded = data.draw(st.lists(st.tuples(st.sampled_from(sorted(leaves)), row, vector), max_size=6))
-    certificate = claim(problem, vectors, cases=halves, discarded=discarded)
+    rows = [(r, row) for r in range(2 * len(REGIONS)) for row in REGIONS[r // 2] if row < n]
+    most = [r % 2 for r in range(2 * len(REGIONS))]
+    certificate = claim(problem, vectors, cases=halves, discarded=discarded, regions=rows, region_most=most)
     bound, certain = recheck.lower_bound(problem.pool, certificate, cases.parts(certificate), lambda done: None)
     assert certain <= best(name).distance
     assert bound <= best(name).distance + 1e-12
@@ -93,6 +98,15 @@ def test_no_proof_proves_more_than_is_true(data: st.DataObject, name: str) -> No
 
 def appended(table: np.ndarray, *rows: list[int]) -> np.ndarray:
     return np.vstack([table, rows])
+
+
+def overlapping(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "cases": np.array([[-1, -1, 0, 0], [0, -2, 1, 0], [0, -2, 0, 0], [1, -3, 1, 0], [1, -3, 0, 0]]),
+        "regions": np.array([[0, 1], [0, 2], [1, 2], [1, 3]]),
+        "region_most": np.array([1, 1]),
+        "discarded": certificate.discarded[:0],
+    }
 
 
 @pytest.mark.parametrize(
@@ -109,6 +123,9 @@ def appended(table: np.ndarray, *rows: list[int]) -> np.ndarray:
         (lambda c: {"discarded": np.array([[0, 1, -1]])}, "but others are referred to"),
         (lambda c: {"discarded": np.array([[9999, 1, 0]])}, "candidates are discarded in others"),
         (lambda c: {"discarded": np.array([[0, c.cases[1, 1], 0]])}, "which was not open there"),
+        (lambda c: {"cases": c.cases * [1, -3, 1, 1]}, "split by regions beyond the 0 there are"),
+        (lambda c: {"regions": np.array([[0, 1]])}, "others have members"),
+        (lambda c: overlapping(c), "split by a region that overlaps with an earlier one"),
     ],
 )
 def test_a_proof_that_cannot_be_is_named(

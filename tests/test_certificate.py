@@ -49,7 +49,7 @@ def test_the_file_is_read_by_numpy_alone(path: Path) -> None:
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     assert list(arrays) == NAMES
-    integers = {"picks", "already", "candidates", "cases", "discarded"}
+    integers = {"picks", "already", "candidates", "cases", "regions", "region_most", "discarded"}
     assert {name for name in NAMES if arrays[name].dtype == np.int64} == integers
     assert {name for name in NAMES if arrays[name].dtype.kind == "U"} == {"metric", "fingerprint", "version", "claim"}
     assert {arrays[name].dtype.str for name in ("shares", "prices", "distance", "low", "masses")} == {"<f8"}

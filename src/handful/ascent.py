@@ -68,7 +68,7 @@ class Ascent:
 
     def resume(self, proof: Proof, distance: float) -> None:
         """Go on from the proof of an earlier run."""
-        _, discarded = proof.held()[ROOT]
+        discarded = proof.held()[ROOT].outside
         self.proof, field = proof, self.field
         self.field = field.narrowed(field.forced, field.open[~np.isin(field.candidates[field.open], discarded)])
         self.begin(proof.prices[proof.closing[ROOT]], distance)
@@ -170,7 +170,7 @@ class Ascent:
         if self.bundle is None or len(self.field.open) > self._room:
             return None
         self.field.keep(self.field.open)
-        return Tree(self.field, self.bundle.prices, self.lower_bound, self.proof, distance, limit)
+        return Tree(self.field, self.bundle, self.lower_bound, self.proof, distance, limit)
 
     def discard(self, evaluation: Evaluation, distance: float) -> bool:
         """Leave out the candidates with which these prices prove that no picks are better than ``distance``."""

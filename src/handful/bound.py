@@ -19,6 +19,7 @@ from handful import lifted
 from handful.blocks import Workers, slices
 from handful.lifted import Shares
 from handful.pool import Pool
+from handful.regions import Rule, cheapest
 from handful.rows import Rows
 from handful.sample import Sample
 
@@ -49,7 +50,8 @@ class Field:
     """A set of candidates over which the bound is evaluated.
 
     ``forced`` and ``open`` are positions in ``candidates``: those counted in every evaluation (earlier picks), and
-    those of which the cheapest are counted. The costs of up to ``room`` open candidates stay in memory.
+    those of which the cheapest that obey the ``rules`` are counted. The costs of up to ``room`` open candidates stay in
+    memory.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Field:
         self.candidates = np.concatenate([forced, candidates[~np.isin(candidates, forced)]])
         self.forced = np.arange(len(forced))
         self.open = np.arange(len(forced), len(self.candidates))
+        self.rules: tuple[Rule, ...] = ()
         self.workers = workers
         self._dtype = dtype
         self.rows = Rows(pool, self.candidates, room + len(forced), dtype)
@@ -95,7 +98,28 @@ class Field:
         part.candidates, part.rows = self.candidates[left], self.rows.subset(left)
         part._floors, part._thresholds, part._widths = self._floors[left], self._thresholds[left], self._widths[left]
         part.forced, part.open = np.arange(len(forced)), np.arange(len(forced), len(left))
+        part.rules = tuple(rule.among(left) for rule in self.rules)
         return part
+
+    def ruled(self, members: Indices, least: int, most: int) -> Field:
+        """The same field, with one rule more: so many picks are among these candidates."""
+        ruled = copy.copy(self)
+        rules = [*self.rules, Rule(np.isin(self.candidates, members), least, most)]
+        ruled.rules = tuple(sorted(rules, key=lambda rule: int(rule.members.sum())))
+        return ruled
+
+    @property
+    def possible(self) -> bool:
+        """Whether any selection obeys the rules."""
+        return self._cheapest(np.zeros(len(self.open))) is not None
+
+    def _cheapest(self, values: Floats) -> Indices | None:
+        """Which of the open positions are counted at these values of theirs."""
+        rules = []
+        for rule in self.rules:
+            inside = int(rule.members[self.forced].sum())
+            rules.append(Rule(rule.members[self.open], rule.least - inside, rule.most - inside))
+        return cheapest(values, self.budget - len(self.forced), rules)
 
     def keep(self, positions: Indices) -> None:
         """Have in memory the costs of the forced candidates and of these, and of others only as there is room left."""
@@ -105,6 +129,16 @@ class Field:
         """Open positions, those of least value first, at most so many."""
         return self.open[np.argsort(self._floors[self.open], kind="stable")[:count]]
 
+    def spread(self, count: int) -> Indices:
+        """Open positions of least value: so many of all, and some that obey each of the rules and its contrary."""
+        found = [self.cheapest(max(count, 4 * self.budget))]
+        for rule in self.rules:
+            for side in (rule.members[self.open], ~rule.members[self.open]):
+                some = self.open[side]
+                order = np.argsort(self._floors[some], kind="stable")
+                found.append(some[order[: max(count // 4, self.budget)]])
+        return np.unique(np.concatenate(found))
+
     def evaluate(self, prices: Floats, slack: float = 0.0) -> Evaluation:
         """The bound at ``prices``, free of any error but that of the distances' precision.
 
@@ -113,7 +147,8 @@ class Field:
         """
         self._aim(prices)
         self._look(self.forced)
-        counted = self._look_for(self.budget - len(self.forced), slack)
+        missing = self.budget - len(self.forced)
+        counted = self._look_by_rules(missing) if self.rules else self._look_for(missing, slack)
         chosen = np.concatenate([self.forced, counted])
         value = float(self.pool.masses @ prices + self._floors[chosen].sum())
         taken = np.zeros(self.pool.n)
@@ -132,19 +167,24 @@ class Field:
         """
         pool, missing = self.pool, self.budget - len(self.forced)
         values, forced = evaluation.open_values, self._precise(self.forced, evaluation.prices)
-        if self._dtype is not np.float64:
-            error = pool.rounding(self._dtype) * self.shares.high
-            values = values - error
-            dearest = np.partition(values, missing - 1)[missing - 1] if missing else -np.inf
-            sharp = np.flatnonzero(values <= dearest + 2 * error)
-            values[sharp] = self._precise(self.open[sharp], evaluation.prices)
-        counted = np.sort(values)[:missing]
-        value = float(pool.masses @ evaluation.prices + forced.sum() + counted.sum())
-        terms = float(np.abs(evaluation.prices).max()) + np.abs(forced).sum() + np.abs(counted).sum()
+        precise = np.full(len(values), self._dtype is np.float64)
+        if not precise.all():
+            values = values - pool.rounding(self._dtype) * self.shares.high
+        while True:
+            counted = self._cheapest(values)
+            assert counted is not None
+            vague = counted[~precise[counted]]
+            if not len(vague):
+                break
+            values[vague] = self._precise(self.open[vague], evaluation.prices)
+            precise[vague] = True
+        chosen = values[counted]
+        value = float(pool.masses @ evaluation.prices + forced.sum() + chosen.sum())
+        terms = float(np.abs(evaluation.prices).max()) + np.abs(forced).sum() + np.abs(chosen).sum()
         bound = value - pool.rounding(np.float64) - 4 * (pool.n + self.budget) * 2.0**-53 * (terms + abs(value))
         if not 0 < missing < len(values):
             return bound, np.full(len(values), bound)
-        return bound, bound - counted[-1] + values
+        return bound, bound - chosen.max() + values
 
     def _precise(self, positions: Indices, prices: Floats) -> Floats:
         """Values at these positions from distances in double precision."""
@@ -188,6 +228,25 @@ class Field:
             unseen = unseen[: np.searchsorted(self._floors[unseen], enough, side="right")]
             batch *= 4
         return seen[np.argsort(self._floors[seen], kind="stable")[:count]]
+
+    def _look_by_rules(self, count: int) -> Indices:
+        """The ``count`` open positions of least value that obey the rules."""
+        batch = 2 * count
+        while True:
+            counted = self._cheapest(self._floors[self.open])
+            assert counted is not None
+            chosen = self.open[counted]
+            vague = self._widths[self.open] > 0
+            if not vague[counted].any():
+                return chosen
+            wanted = [counted[vague[counted]]]
+            for rule in self.rules:
+                inside = np.flatnonzero(vague & rule.members[self.open])
+                wanted.append(inside[np.argsort(self._floors[self.open[inside]], kind="stable")[:batch]])
+            anywhere = np.flatnonzero(vague)
+            wanted.append(anywhere[np.argsort(self._floors[self.open[anywhere]], kind="stable")[:batch]])
+            self._look(self.open[np.unique(np.concatenate(wanted))])
+            batch *= 2
 
     def _sweep(self, positions: Indices) -> None:
         """Bound the values at these positions from below, in one pass over their costs that selects nothing."""

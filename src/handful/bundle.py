@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 
 _PIECES = 70
 _STEPS = 20  # of `ascend`
+_MANY = 800  # candidates from which its steps are over the cheapest only, with a look at all in between
+_ACTIVE = 300  # of these
+_ROUNDS = 2  # looks at all
 
 
 class Bundle:
@@ -118,22 +121,38 @@ class Bundle:
         self._weights = np.append(np.zeros(len(keep)), 1.0)
 
 
-def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[Evaluation, Floats]:
+def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[Evaluation, dict[int, float]]:
     """A few steps from ``prices``, up to a bound of ``enough``.
 
-    Returns the best evaluation, and how much of each open candidate of the field the relaxed problem picks.
+    Returns the best evaluation, and how much of each candidate the relaxed problem picks (see `Bundle.support`).
     """
     best = field.evaluate(prices)
     bundle = Bundle(field.pool.masses, best, target)
-    for _ in range(_STEPS):
+    if len(field.open) <= _MANY:
+        return _climb(field, bundle, best, target, enough, _STEPS), bundle.support()
+    full, active = best, np.empty(0, np.int64)
+    for _ in range(_ROUNDS):
+        counted = field.open[np.isin(field.candidates[field.open], full.chosen)]
+        active = np.unique(np.concatenate([active, counted, field.spread(_ACTIVE)]))
+        reached = _climb(field.narrowed(field.forced, active), bundle, best, target, enough, _STEPS // _ROUNDS)
+        full = field.evaluate(reached.prices)
+        bundle.add(full)
+        best = full if full.value > best.value else best
+        bundle.recentre(best.prices, best.value)
+        if best.value >= enough:
+            break
+    return best, bundle.support()
+
+
+def _climb(field: Field, bundle: Bundle, best: Evaluation, target: float, enough: float, steps: int) -> Evaluation:
+    for _ in range(steps):
         if best.value >= enough or bundle.predicted < 1e-7 * abs(target):
             break
         trial = field.evaluate(bundle.propose())
         bundle.learn(trial)
         if trial.value > best.value:
             best = trial
-    support = bundle.support()
-    return best, np.array([support.get(j, 0.0) for j in field.candidates[field.open].tolist()])
+    return best
 
 
 def simplex_minimum(square: Floats, linear: Floats) -> Floats:

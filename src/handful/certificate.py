@@ -52,7 +52,11 @@ class Certificate:
         The other vectors.
     cases : array of shape (c, 4)
         For every case the one it comes from, the candidate it was split by, whether that is in (1) or out (0), and the
-        vector that closes it: 0 for ``prices``, k for row k - 1 of ``further_prices``.
+        vector that closes it: 0 for ``prices``, k for row k - 1 of ``further_prices``. A number r below -1 stands for
+        region -2 - r: more of its candidates than ``region_most`` are picked (1), or no more than that (0).
+    regions : array of shape (m, 2)
+        Region and candidate in it.
+    region_most : array of int
     discarded : array of shape (d, 3)
         Case, candidate, and the vector that proves that it need not be considered there.
     distance, lower_bound : float
@@ -78,6 +82,8 @@ class Certificate:
     prices: Floats
     further_prices: FloatTable
     cases: IndexTable
+    regions: IndexTable
+    region_most: Indices
     discarded: IndexTable
     distance: float
     lower_bound: float
@@ -97,12 +103,15 @@ class Certificate:
         pool = selection.pool
         everyone = len(pool.candidates) == pool.n
         vectors, cases, discarded = _tables(selection.proof)
+        regions = selection.proof.regions
         return cls(
             picks=selection.picks,
             shares=selection.masses,
             prices=vectors[0],
             further_prices=vectors[1:],
             cases=cases,
+            regions=np.array([(r, j) for r, (some, _) in enumerate(regions) for j in some], np.int64).reshape(-1, 2),
+            region_most=np.array([most for _, most in regions], np.int64),
             discarded=discarded,
             distance=selection.distance,
             lower_bound=selection.lower_bound,
@@ -152,6 +161,7 @@ class Certificate:
         _check_shape(path, "masses", certificate.masses, (points if len(certificate.masses) else 0,))
         _check_shape(path, "further_prices", certificate.further_prices, (len(certificate.further_prices), points))
         _check_shape(path, "cases", certificate.cases, (max(1, len(certificate.cases)), 4))
+        _check_shape(path, "regions", certificate.regions, (len(certificate.regions), 2))
         _check_shape(path, "discarded", certificate.discarded, (len(certificate.discarded), 3))
         return certificate
 

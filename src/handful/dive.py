@@ -22,7 +22,8 @@ def dive(field: Field, prices: Floats, distance: float) -> Indices:
     while len(field.forced) < field.budget:
         if len(field.forced) + len(field.open) == field.budget:
             return field.candidates
-        best, parts = ascend(field, prices, distance, np.inf)
+        best, support = ascend(field, prices, distance, np.inf)
+        parts = np.array([support.get(candidate, 0.0) for candidate in field.candidates[field.open].tolist()])
         order = np.argsort(-parts, kind="stable")
         missing = field.budget - len(field.forced)
         count = min(max(1, missing // _LEVELS, int((parts >= _CERTAIN).sum())), missing)

@@ -157,7 +157,7 @@ class _Run:
     @property
     def lower_bound(self) -> float:
         bound = self.tree.lower_bound if self.tree else self.ascent.lower_bound
-        return max(0.0, min(bound, self.best.distance))
+        return float(max(0.0, min(bound, self.best.distance)))
 
     def begin(self, before: Certificate | None) -> None:
         """Find picks to start with; those of the run before, with its proof, if there was one."""

@@ -21,6 +21,20 @@ ROOT = 0
 NONE = -1
 
 
+def region_of(branch: int) -> int:
+    """The number of the region that a negative branch stands for, and the other way round."""
+    return -2 - branch
+
+
+@dataclass(frozen=True)
+class Held:
+    """Candidates that are in all selections of a case, and in none; and how many are among some: least and most."""
+
+    inside: list[int]
+    outside: list[int]
+    rules: list[tuple[Indices, int, int]]
+
+
 @dataclass
 class Proof:
     """Grows while the work goes on.
@@ -30,7 +44,10 @@ class Proof:
     prices : list of arrays
         Vectors of prices, one number per point.
     parents, branches, included : lists
-        For every case the case it comes from, the candidate it was split by, and whether that one is in.
+        For every case the case it comes from, what that was split by, and whether this is the half with the candidate
+        in, or with more of the region. It is split by a candidate, or by the region numbered `region_of` (branch).
+    regions : list of (candidates, number)
+        A case is split by how many picks are among these candidates: at most the number, or more.
     closing : list of int
         For every case the vector of prices that proves its bound; it does not count where the case was split, or
         where it holds no selection at all.
@@ -43,6 +60,7 @@ class Proof:
     included: list[bool] = field(default_factory=lambda: [False])
     closing: list[int] = field(default_factory=lambda: [NONE])
     discarded: list[tuple[int, int, int]] = field(default_factory=list)
+    regions: list[tuple[Indices, int]] = field(default_factory=list)
 
     def close(self, case: int, prices: Floats) -> None:
         """Let these prices prove the bound of the case, in place of those it had."""
@@ -62,26 +80,36 @@ class Proof:
 
     def split(self, case: int, candidate: int) -> tuple[int, int]:
         """The two cases with the candidate in and out; until they are closed the prices of the whole serve them."""
+        return self._halve(case, candidate)
+
+    def split_by_region(self, case: int, members: Indices, most: int) -> tuple[int, int]:
+        """The two cases with more than ``most`` picks among the members, and with no more than that."""
+        self.regions.append((members, most))
+        return self._halve(case, region_of(len(self.regions) - 1))
+
+    def _halve(self, case: int, branch: int) -> tuple[int, int]:
         first = len(self.parents)
         self.parents += [case, case]
-        self.branches += [candidate, candidate]
+        self.branches += [branch, branch]
         self.included += [True, False]
         self.closing += [self.closing[case]] * 2
         return first, first + 1
 
-    def held(self) -> list[tuple[list[int], list[int]]]:
-        """For every case the candidates that are in, and those that are out or discarded."""
+    def held(self) -> list[Held]:
+        """What is known of the selections in every case."""
         out: dict[int, list[int]] = {}
         for case, candidate, _ in self.discarded:
             out.setdefault(case, []).append(candidate)
-        found: list[tuple[list[int], list[int]]] = [([], out.get(ROOT, []))]
+        found = [Held([], out.get(ROOT, []), [])]
         for case in range(1, len(self.parents)):
-            inside, outside = found[self.parents[case]]
-            branch = [self.branches[case]]
-            if self.included[case]:
-                found.append((inside + branch, outside + out.get(case, [])))
+            whole, branch, more = found[self.parents[case]], self.branches[case], self.included[case]
+            inside, outside, rules = list(whole.inside), whole.outside + out.get(case, []), list(whole.rules)
+            if branch < NONE:
+                members, most = self.regions[region_of(branch)]
+                rules.append((members, most + 1, len(members)) if more else (members, 0, most))
             else:
-                found.append((inside, outside + branch + out.get(case, [])))
+                (inside if more else outside).append(branch)
+            found.append(Held(inside, outside, rules))
         return found
 
     @property

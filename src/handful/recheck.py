@@ -29,6 +29,7 @@ from handful.errors import HandfulError
 from handful.pool import Pool
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 Task = tuple[int, int]
 
 _CELLS = 1_500_000  # of a block of distances; at most five arrays of this many 8-byte numbers are held per thread
@@ -120,10 +121,47 @@ def lower_bound(
 def _total(products: Floats, values: Floats, part: Part, picks: int) -> float:
     """The bound for a part: its products a_i u_i, all values inside, and the smallest that may be of the others."""
     inside = len(part.inside)
-    others = np.sort(values[inside:])[: picks - inside]
+    free = picks - inside
+    if part.limits:
+        least = _least_sum(values[inside:], free, _counted(part))
+        # Sums in plain order: each is off by at most picks u times their magnitudes.
+        slack = 2 * picks**2 * _UNIT * float(np.abs(values).max(initial=0.0))
+        return math.fsum([*products, *values[:inside], least - slack])
+    others = np.sort(values[inside:])[:free]
     if part.some is not None:
         others[-1] = max(others[-1], values[inside:][np.isin(part.others, part.some)].min())
     return math.fsum([*products, *values[:inside], *others])
+
+
+def _counted(part: Part) -> list[tuple[Mask, int, int]]:
+    """The limits of a part for the others alone, the smaller regions first."""
+    found = []
+    for members, least, most in sorted(part.limits, key=lambda limit: len(limit[0])):
+        inside = int(np.isin(part.inside, members).sum())
+        found.append((np.isin(part.others, members), least - inside, most - inside))
+    return found
+
+
+def _least_sum(values: Floats, count: int, limits: list[tuple[Mask, int, int]]) -> float:
+    """The least sum of ``count`` values within the limits; infinite if there is none.
+
+    For each region a table of the least sum by the number of its members, made from those of the regions in it.
+    """
+    tables: list[tuple[Mask, Floats]] = []
+    for members, least, most in [*limits, (np.ones(len(values), bool), count, count)]:
+        within = [(some, table) for some, table in tables if (some & members).any()]
+        tables = [(some, table) for some, table in tables if not (some & members).any()]
+        own = members.copy()
+        for some, _ in within:
+            own &= ~some
+        sums = np.append(0.0, np.cumsum(np.sort(values[own])[:count]))
+        table = np.append(sums, np.full(count + 1 - len(sums), np.inf))
+        for _, inner in within:
+            table = np.array([(table[: k + 1] + inner[k::-1]).min() for k in range(count + 1)])
+        table[: max(0, least)] = np.inf
+        table[max(0, most + 1) :] = np.inf
+        tables.append((members, table))
+    return float(tables[-1][1][count])
 
 
 def _values(terms: Floats, masses: Floats, low: float, high: float) -> Floats:

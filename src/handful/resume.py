@@ -46,6 +46,8 @@ def proof_of(certificate: Certificate) -> Proof:
         proof.prices.append(vectors[vector])
     for (case, vector), rows in groupby(certificate.discarded.tolist(), key=lambda row: (row[0], row[2])):
         proof.discard(case, np.array([candidate for _, candidate, _ in rows]), vectors[vector])
+    for region, most in enumerate(certificate.region_most.tolist()):
+        proof.regions.append((certificate.regions[certificate.regions[:, 0] == region, 1], most))
     return proof
 
 

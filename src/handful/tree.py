@@ -1,9 +1,10 @@
 """Closing the gap: branch and bound over the candidates that are left, with prices raised again in every case.
 
-A case is split by the candidate whose share in the relaxed problem is nearest to one half. Each half starts from the
-prices of the whole, and a few steps of the bundle raise its bound; the cases of least bound are split next, a few at a
-time. Every now and then the tree *plunges*: it splits the half with the candidate in, then that one's half, down to
-where nothing is left to split, which leads to good picks.
+A case is split by how many picks come from a region, where the relaxed problem picks a fraction in one
+(`handful.regions`); otherwise by the candidate whose share in the relaxed problem is nearest to one half. Each half
+starts from the prices of the whole, and a few steps of the bundle raise its bound; the cases of least bound are split
+next, a few at a time. Every now and then the tree *plunges*: it splits the half with the candidate in, then that one's
+half, down to where nothing is left to split, which leads to good picks.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.bound import Evaluation, Field
-from handful.bundle import ascend
+from handful.bundle import Bundle, ascend
+from handful.pool import Pool
 from handful.proof import NONE, ROOT, Proof
+from handful.regions import Regions
 from handful.transport import point_prices, transport
 
 Floats = NDArray[np.float64]
@@ -30,13 +33,14 @@ _TOGETHER = 4  # cases split at the same time; a fixed number, so that results d
 
 @dataclass(order=True)
 class _Case:
-    """A case to be split by the candidate ``branch``, with its best ``prices``."""
+    """A case with its best ``prices``, to be split by the candidate ``branch`` or, if given, by the ``region``."""
 
     bound: float
     number: int
     part: Field = field(compare=False)
     prices: Floats = field(compare=False)
     branch: int = field(compare=False)
+    region: tuple[int, int] | None = field(compare=False)
     done: bool = field(default=False, compare=False)
 
 
@@ -58,6 +62,7 @@ class _Raised:
     best: Evaluation
     branch: int
     with_each: Floats
+    region: tuple[int, int] | None = None
 
 
 class Tree:
@@ -67,8 +72,8 @@ class Tree:
     ----------
     field : Field
         The candidates left, with their distances kept.
-    prices : array
-        The best prices of the root.
+    bundle : Bundle
+        At the best prices of the root.
     bound : float
         What they prove.
     distance : float
@@ -77,7 +82,7 @@ class Tree:
         Vectors of prices that the proof may hold.
     """
 
-    def __init__(self, field: Field, prices: Floats, bound: float, proof: Proof, distance: float, limit: int) -> None:
+    def __init__(self, field: Field, bundle: Bundle, bound: float, proof: Proof, distance: float, limit: int) -> None:
         self._proof = proof
         self._workers = field.workers
         self._limit = limit
@@ -85,9 +90,18 @@ class Tree:
         self._splits = 0
         self._deeper: _Case | None = None
         self._cases: list[_Case] = []
+        support = bundle.support()
+        everyone = np.sort(field.candidates)
+        parts = np.array([support.get(candidate, 0.0) for candidate in everyone.tolist()])
+        if proof.regions:
+            members = [some for some, _ in proof.regions]
+            self._regions = Regions(members, np.ones(len(members)))
+        else:
+            assert isinstance(field.pool, Pool)
+            self._regions = Regions.among(field.pool, everyone, parts)
         if len(proof.parents) == 1:
-            root = _Half(ROOT, field, prices, bound)
-            self._enter(root, _raise(root, distance), distance)
+            root = _Half(ROOT, field, bundle.prices, bound)
+            self._enter(root, self._raise(root, distance), distance)
         else:
             self._resume(field, bound, distance)
 
@@ -110,7 +124,7 @@ class Tree:
                 self._closed = min(self._closed, case.bound)
             else:
                 halves += self._halves(case)
-        raised = self._workers.map(lambda half: _raise(half, distance), halves)
+        raised = self._workers.map(lambda half: self._raise(half, distance), halves)
         # Only now, so that the cases still count if the clock stops the work before their halves are done.
         for case in cases:
             case.done = True
@@ -126,13 +140,13 @@ class Tree:
         """Go on from the cases of the proof that were not split."""
         proof, split = self._proof, set(self._proof.parents)
         halves = []
-        for case, (inside, outside) in enumerate(proof.held()):
-            left = field.open[~np.isin(field.candidates[field.open], [*inside, *outside])]
-            forced = np.append(field.forced, field.open[np.isin(field.candidates[field.open], inside)])
-            missing = field.budget - len(forced)
-            if case not in split and 0 <= missing <= len(left):
-                part = field.narrowed(forced, left if missing else left[:0], self._workers.alone())
-                halves.append(_Half(case, part, proof.prices[proof.closing[case]], bound))
+        open_ones = field.candidates[field.open]
+        for case, held in enumerate(proof.held()):
+            left = field.open[~np.isin(open_ones, [*held.inside, *held.outside])]
+            forced = np.append(field.forced, field.open[np.isin(open_ones, held.inside)])
+            if case not in split:
+                prices = proof.prices[proof.closing[case]]
+                halves += self._half(case, field, forced, left, prices, bound, held.rules)
         for half, known in zip(halves, self._workers.map(_known, halves), strict=True):
             self._enter(half, known, distance)
 
@@ -149,17 +163,43 @@ class Tree:
         whole = case.part
         if case.branch == _UNKNOWN:
             return [_Half(case.number, whole, case.prices, case.bound)]
+        if case.region is not None:
+            region, most = case.region
+            members = self._regions.members[region]
+            more, fewer = self._proof.split_by_region(case.number, members, most)
+            sides = [(more, (members, most + 1, len(members))), (fewer, (members, 0, most))]
+            return [
+                half
+                for number, rule in sides
+                for half in self._half(number, whole, whole.forced, whole.open, case.prices, case.bound, [rule])
+            ]
         split = whole.candidates[whole.open] == case.branch
         rest = whole.open[~split]
         inside, outside = self._proof.split(case.number, case.branch)
-        alone = self._workers.alone()
-        halves = []
-        for number, forced in ((inside, np.append(whole.forced, whole.open[split])), (outside, whole.forced)):
-            missing = whole.budget - len(forced)
-            if missing <= len(rest):  # otherwise the half holds no selection
-                left = whole.narrowed(forced, rest if missing else rest[:0], alone)
-                halves.append(_Half(number, left, case.prices, case.bound))
-        return halves
+        return [
+            half
+            for number, forced in ((inside, np.append(whole.forced, whole.open[split])), (outside, whole.forced))
+            for half in self._half(number, whole, forced, rest, case.prices, case.bound, [])
+        ]
+
+    def _half(
+        self,
+        number: int,
+        whole: Field,
+        forced: Indices,
+        rest: Indices,
+        prices: Floats,
+        bound: float,
+        rules: list[tuple[Indices, int, int]],
+    ) -> list[_Half]:
+        """The half of these candidates under these rules and those of the whole; none if it holds no selection."""
+        missing = whole.budget - len(forced)
+        if not 0 <= missing <= len(rest):
+            return []
+        part = whole.narrowed(forced, rest if missing else rest[:0], self._workers.alone())
+        for members, least, most in rules:
+            part = part.ruled(members, least, most)
+        return [_Half(number, part, prices, bound)] if part.possible else []
 
     def _enter(self, half: _Half, raised: _Raised, distance: float) -> _Case | None:
         """Note a half in the proof; it is returned, and waits to be split, if it may hold better picks."""
@@ -169,7 +209,8 @@ class Tree:
             self._closed = min(self._closed, value)
             return None
         part = half.part
-        alive = raised.with_each <= distance
+        # Under rules, what is proven for the selections with a candidate is not as easily checked.
+        alive = (raised.with_each <= distance) | bool(part.rules)
         self._proof.discard(half.number, part.candidates[part.open[~alive]], raised.best.prices)
         if alive.sum() < part.budget - len(part.forced):
             return None
@@ -177,21 +218,22 @@ class Tree:
         open_ones = left.candidates[left.open]
         kept = raised.branch == _UNKNOWN or raised.branch in open_ones
         branch = raised.branch if kept else int(open_ones[0])
-        case = _Case(value, half.number, left, raised.best.prices, branch)
+        case = _Case(value, half.number, left, raised.best.prices, branch, raised.region)
         heapq.heappush(self._cases, case)
         return case
 
-
-def _raise(half: _Half, distance: float) -> _Raised:
-    """Raise the bound of a half by a few steps, and find the candidate to split it by."""
-    part = half.part
-    if part.budget - len(part.forced) == len(part.open):
-        best, branch = _single(part), NONE
-    else:
-        best, parts = ascend(part, half.prices, distance, distance * (1 + CLOSED))
-        branch = int(part.candidates[part.open[np.argmin(np.abs(parts - 0.5))]])
-    value, with_each = part.prove(best)
-    return _Raised(value, best, branch, with_each)
+    def _raise(self, half: _Half, distance: float) -> _Raised:
+        """Raise the bound of a half by a few steps, and find what to split it by."""
+        part, region = half.part, None
+        if part.budget - len(part.forced) == len(part.open):
+            best, branch = _single(part), NONE
+        else:
+            best, support = ascend(part, half.prices, distance, distance * (1 + CLOSED))
+            region = self._regions.split(support)
+            open_ones = part.candidates[part.open].tolist()
+            branch = min(open_ones, key=lambda candidate: abs(support.get(candidate, 0.0) - 0.5))
+        value, with_each = part.prove(best)
+        return _Raised(value, best, branch, with_each, region)
 
 
 def _known(half: _Half) -> _Raised:
