@@ -17,6 +17,8 @@ from handful.selection import Selection
 
 def saved(path: Path, problem: Problem) -> Certificate | None:
     """The certificate in this file, if there is one; a HandfulError where it belongs to another problem."""
+    if not path.absolute().parent.is_dir():
+        raise HandfulError(f"checkpoint {path}: there is no folder {path.absolute().parent}; make it, or give another")
     if not path.exists():
         return None
     found, pool = Certificate.read(path), problem.pool

@@ -146,3 +146,14 @@ def test_metrics_and_the_array_of_an_archive_are_chosen(run: Run) -> None:
     given = json.loads(run("select", "pool.npz", "--array", "costs", "--metric", "precomputed", *words).stdout)
     assert direct["status"] == given["status"] == "optimal"
     assert direct["distance"] == pytest.approx(given["distance"], rel=1e-6)
+
+
+def test_a_run_goes_on_from_its_checkpoint(run: Run, folder: Path) -> None:
+    words = ["select", "pool.npy", "-b", "4", "--gap", "0", "--rounds", "1", "--json", "--checkpoint", "run.npz"]
+    first, second = (json.loads(run(*words).stdout) for _ in range(2))
+    assert second["trace"][0]["phase"] == "going on"
+    assert second["lower_bound"] >= first["lower_bound"] * (1 - 1e-9)
+    assert second["distance"] <= first["distance"] * (1 + 1e-9)
+    other = run("select", "pool.npy", "-b", "5", "--checkpoint", "run.npz")
+    assert other.exit_code == 2
+    assert "checkpoint run.npz is of a run with another number of picks" in other.stderr

@@ -87,14 +87,6 @@ Parts = Annotated[
     _option("--parts", "N", "Cut pool and budget into N random parts and join their picks; no certificate.", min=1),
 ]
 Processes = Annotated[int | None, _option("--processes", "N", "How many parts are solved at a time.", min=1)]
-CheckpointFile = Annotated[
-    Path | None,
-    _option(
-        "--checkpoint",
-        "FILE",
-        "Keep every iteration in FILE; the same command goes on from there after a kill. --time-limit counts all runs.",
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -113,7 +105,6 @@ class Words:
     pruning: str | None
     parts: int | None
     processes: int | None
-    checkpoint: Path | None
 
     def check(self, method: str) -> None:
         """Refuse another method, and words that the method does not know."""
@@ -138,7 +129,6 @@ class Words:
             "pruning": None if self.pruning is None else _pruning(self.pruning),
             "parts": self.parts,
             "processes": self.processes,
-            "checkpoint": self.checkpoint,
         }
         return {name: value for name, value in said.items() if value is not None}
 

@@ -136,6 +136,16 @@ Memory = Annotated[
         rich_help_panel=_WORK,
     ),
 ]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep the work in FILE; the same command goes on from there, after a kill or for more time. (--time-limit "
+        "counts anew; with --method benders it counts all runs.)",
+        rich_help_panel=_WORK,
+    ),
+]
 
 Output = Annotated[
     Path | None,

@@ -51,6 +51,7 @@ def select(
     seed: options.Seed = 0,
     threads: options.Threads = None,
     memory: options.Memory = None,
+    checkpoint: options.CheckpointFile = None,
     folder: options.Output = None,
     force: options.Force = False,
     picture: options.Picture = None,
@@ -68,7 +69,6 @@ def select(
     pruning: benders.Pruning = None,
     parts: benders.Parts = None,
     processes: benders.Processes = None,
-    checkpoint: benders.CheckpointFile = None,
 ) -> None:
     """Pick the points of POOL that stand best for all of it, with a proof of how good they are."""
     if budget < 1:
@@ -78,7 +78,7 @@ def select(
     size = None if memory is None else values.size(memory)
     words = benders.Words(
         *(preset, cuts, solver, transport, regularisation, start, master_time, master_gap, tolerance),
-        *(pruning, parts, processes, checkpoint),
+        *(pruning, parts, processes),
     )
     words.check(method)
     output = Output(folder, force, picture, as_json, quiet)
@@ -107,6 +107,7 @@ def select(
             threads=threads,
             memory=size,
             progress=line,
+            checkpoint=checkpoint,
         )
     output.deliver(selection, table.ids, more=benders.drawings(selection))
 
