@@ -14,6 +14,9 @@ from handful.bound import Field
 from handful.clock import Clock, Stopped
 from handful.dive import dive
 from handful.forecast import Forecast, forecast
+from handful.medoids import MedoidSearch
+from handful.near_ascent import NearAscent
+from handful.near_tree import NearTree
 from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
@@ -125,10 +128,10 @@ class _Run:
         self.seed = seed
         self.gap = gap
         self.progress = progress
-        self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
+        self.search = self._searching()
         self.best = self._first()
-        self.ascent = Ascent(self.pool, problem.shares, problem.budget, problem.forced, crew, plan.cells, seed)
-        self.tree: Tree | None = None
+        self.ascent = self._ascending()
+        self.tree: Tree | NearTree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
         self.failures = 0
@@ -165,6 +168,20 @@ class _Run:
             if stuck and self.failures >= _PATIENCE:
                 return "converged"
 
+    def _searching(self, rows: Indices | None = None) -> Search:
+        problem, candidates = self.problem, self.pool.candidates
+        if problem.shares.free:
+            return MedoidSearch(self.pool, problem.shares, candidates, problem.forced, rows, self.crew.clock.check)
+        return Search(self.pool, problem.shares, candidates, problem.forced, rows)
+
+    def _ascending(self) -> Ascent | NearAscent:
+        problem = self.problem
+        if problem.shares.free:
+            return NearAscent(self.pool, problem.budget, problem.forced, self.crew, self.seed)
+        return Ascent(
+            self.pool, problem.shares, problem.budget, problem.forced, self.crew, self.plan.cells, self.seed
+        )
+
     def _first(self) -> Found:
         """Some picks at once, so that there is an answer whenever the run is stopped."""
         random = np.random.default_rng(self.seed)
@@ -179,7 +196,7 @@ class _Run:
         if self.pool.n > 2 * _SAMPLE:
             rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
             if self.pool.masses[rows].sum() > 0:
-                sample = Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+                sample = self._searching(rows)
                 start = sample.alternate(start.picks)
                 for _ in range(60):
                     self.crew.clock.check()
@@ -189,24 +206,34 @@ class _Run:
         self._report("raising the bound")
 
     def _raise(self, round: int) -> None:
-        costs = self.pool.distances(self.best.picks)
-        start = point_prices(costs, self.best.pick_prices)
-        groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
-        self.ascent.round(_STEPS, start, self.best.distance, groups)
+        if isinstance(self.ascent, NearAscent):
+            self.ascent.round(self.best.picks, self.best.distance)
+        else:
+            costs = self.pool.distances(self.best.picks)
+            start = point_prices(costs, self.best.pick_prices)
+            groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
+            self.ascent.round(_STEPS, start, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
         near = self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound)
-        if near and round % _DIVE == 0:
+        if near and round % _DIVE == 0 and not isinstance(self.ascent, NearAscent):
             self._dive()
 
     def _dive(self) -> None:
         """Alternate from where the prices lead if the candidates they favour are forced in, a few at a time."""
+        assert isinstance(self.ascent, Ascent)
         assert self.ascent.bundle is not None
         field = self.ascent.shortlist(max(_SHORTLIST, 10 * self.problem.budget))
         self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
 
     def _plant(self) -> None:
         """Open the tree, if the distances of the candidates left fit in memory."""
+        if isinstance(self.ascent, NearAscent):
+            room = self.plan.spare // (8 * self.pool.n)
+            self.tree = self.ascent.tree(self.best.distance, min(max(room, 100), _VECTORS))
+            if len(self.tree.suggestion):
+                self._try(self.tree.suggestion)
+            return
         survivors = self.ascent.survivors()
         room = self.plan.spare // (8 * self.pool.n) - len(survivors)
         if room < 100:

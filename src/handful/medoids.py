@@ -39,7 +39,7 @@ class MedoidSearch(Search):
         """Swap until no swap helps."""
         swaps = self._swaps(picks)
         swaps.descend()
-        return _found(swaps)
+        return self._found(swaps)
 
     def perturb(self, found: Found, random: np.random.Generator, hints: Floats | None = None) -> Found:
         """Exchange one or two picks for others, and swap where that changed something.
@@ -65,10 +65,11 @@ class MedoidSearch(Search):
                 added = self._draw(swaps.nearest.astype(np.float64), swaps.picks, random)
             swaps.replace(position, added)
         swaps.descend(thorough=False)
-        if swaps.distance < found.distance:
-            swaps.changed[:] = True
-            swaps.descend()
-        return _found(swaps)
+        if swaps.distance >= found.distance:
+            return found
+        swaps.changed[:] = True
+        swaps.descend()
+        return self._found(swaps)
 
     def _swaps(self, picks: Indices) -> Swaps:
         candidates = self.candidates
@@ -77,6 +78,9 @@ class MedoidSearch(Search):
             candidates = few if len(few) >= 20 * len(picks) else candidates
         return Swaps(self.pool, self.rows, self.masses, candidates, picks, len(self.forced), self._check)
 
-
-def _found(swaps: Swaps) -> Found:
-    return Found(swaps.picks, swaps.distance, np.zeros(len(swaps.picks)))
+    def _found(self, swaps: Swaps) -> Found:
+        """The picks of a search, with their distance in double precision: bounds are compared with it."""
+        nearest = np.full(len(self.rows), np.inf)
+        for pick in swaps.picks:
+            nearest = np.minimum(nearest, self.pool.distances(np.array([pick]), self.rows)[0])
+        return Found(swaps.picks, float(self.masses @ nearest), np.zeros(len(swaps.picks)))

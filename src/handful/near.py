@@ -87,7 +87,7 @@ def _blocks(cells: Cells, batch: Indices, horizon: Floats) -> Iterator[tuple[Ind
     step = 16_384
     for start in range(0, len(points), step):
         part = points[start : start + step]
-        yield part, cells.pool.distances(batch, part)
+        yield part, np.asarray(cells.pool.distances(batch, part), np.float64)
 
 
 class NearPairs:

@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.near import NearPairs
 
@@ -34,6 +35,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SLACK = 1e-7  # by how much a set may be violated
+_UNSERVED = 1e-6  # what of a point may be left to its horizon
 _SCALE = 1e5  # the objective is about so much, as tolerances of the solver are absolute
 _OPEN, _CLOSED, _ROW = 1, 0, 2
 
@@ -49,6 +51,11 @@ class Radius:
         Good prices: they say which sets to begin with.
     distance : float
         About the optimum.
+
+    Attributes
+    ----------
+    unserved : array of bool
+        Points that the last solution leaves, in part, to cost their horizon: with a farther one its value may be higher.
     """
 
     def __init__(self, pairs: NearPairs, budget: int, prices: Floats, distance: float) -> None:
@@ -56,9 +63,10 @@ class Radius:
         self.count = len(pairs.candidates)
         masses, horizon = pairs.pool.masses, pairs.horizon
         self._scale = _SCALE / distance
+        self.unserved = np.zeros(pairs.pool.n, bool)
         owner = np.repeat(np.arange(self.count), pairs.last - pairs.first)
-        entries = np.concatenate([np.arange(a, b) for a, b in zip(pairs.first, pairs.last, strict=True)] or [[]])
-        points, costs = pairs.points[entries.astype(np.int64)], pairs.costs[entries.astype(np.int64)]
+        pairs.keep(np.arange(self.count))
+        points, costs = pairs.points, pairs.costs
         order = np.lexsort((owner, costs, points))
         self._member, points, costs = owner[order], points[order], costs[order]
         self._start = np.searchsorted(points, np.arange(pairs.pool.n + 1))
@@ -96,14 +104,14 @@ class Radius:
         """Sets that have a row."""
         return len(self._rows)
 
-    def solve(self, lower: Floats, upper: Floats, seconds: float = np.inf) -> tuple[Floats, Floats] | None:
+    def solve(self, lower: Floats, upper: Floats, clock: Clock) -> tuple[Floats, Floats] | None:
         """How much of each candidate is picked, and prices that prove the value; None where nothing is feasible."""
         columns = np.arange(self.count, dtype=np.int32)
         self._model.changeColsBounds(self.count, columns, lower, upper)
         while True:
-            if np.isfinite(seconds):
-                self._model.setOptionValue("time_limit", self._model.getRunTime() + seconds)
+            self._model.setOptionValue("time_limit", self._model.getRunTime() + max(clock.left, 0.1))
             self._model.run()
+            clock.check()
             status = self._model.getModelStatus()
             if status == highspy.HighsModelStatus.kInfeasible:
                 return None
@@ -111,10 +119,15 @@ class Radius:
                 raise HandfulError(f"HiGHS ended the relaxation with {status.name}")
             solution = self._model.getSolution()
             picked = np.array(solution.col_value)[: self.count]
-            held = _held(self._start, self._member, picked)[self._where]
+            every = _held(self._start, self._member, picked)
+            held = every[self._where]
             wrong = ((self._state == _OPEN) & (held > 1 + _SLACK)) | ((self._state == _CLOSED) & (held < 1 - _SLACK))
             wrong &= self._weight > 0
             if not wrong.any():
+                served = np.zeros(len(self._least))
+                some = self._start[1:] > self._start[:-1]
+                served[some] = every[self._start[1:][some] - 1]
+                self.unserved = (served < 1 - _UNSERVED) & (self.pairs.pool.masses > 0)
                 return picked, self._prices(np.array(solution.row_dual)[1:])
             self._add(np.flatnonzero(wrong))
             self._price()
