@@ -5,13 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["HandfulError", "KMedoids", "Pool", "Progress", "Selection", "WassersteinSelector", "select", "verify"]
+__all__ = [
+    "HandfulError",
+    "KMedoids",
+    "Pool",
+    "Progress",
+    "Reduction",
+    "Selection",
+    "WassersteinSelector",
+    "reduce_scenarios",
+    "select",
+    "verify",
+]
 
 if TYPE_CHECKING:
     from handful.engine import select
     from handful.errors import HandfulError
     from handful.estimators import KMedoids, WassersteinSelector
     from handful.pool import Pool
+    from handful.scenarios import Reduction, reduce_scenarios
     from handful.selection import Progress, Selection
     from handful.verification import verify
 
@@ -20,8 +32,10 @@ _ROOMS = {
     "KMedoids": "estimators",
     "Pool": "pool",
     "Progress": "selection",
+    "Reduction": "scenarios",
     "Selection": "selection",
     "WassersteinSelector": "estimators",
+    "reduce_scenarios": "scenarios",
     "select": "engine",
     "verify": "verification",
 }

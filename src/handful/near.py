@@ -142,6 +142,12 @@ class NearPairs:
         first, last = self.first[positions], self.last[positions]
         return _taken(first, last, self.points, self.costs, prices, self.pool.masses)
 
+    def close_horizon(self) -> None:
+        """Where a point sees everything, let its horizon be the last that it sees."""
+        farthest = np.zeros(self.pool.n)
+        np.maximum.at(farthest, self.points, self.costs)
+        self.horizon = np.where(np.isinf(self.horizon), farthest, self.horizon)
+
     def keep(self, positions: Indices) -> None:
         """Forget all other candidates; positions change to places among these."""
         self.candidates = self.candidates[positions]

@@ -96,7 +96,12 @@ class NearAscent:
 
     def tree(self, distance: float, limit: int) -> NearTree:
         """Branch and bound over the candidates left; ``limit`` vectors of prices may be held."""
-        pairs = NearPairs(self._cells, self._all(), self._prices + self._ahead, self._workers)
+        candidates = self._all()
+        horizon = self._prices + self._ahead
+        if len(candidates) * self.pool.n <= _FEW:  # every point may see all of them
+            horizon[:] = np.inf
+        pairs = NearPairs(self._cells, candidates, horizon, self._workers)
+        pairs.close_horizon()
         return NearTree(
             self._cells, pairs, len(self.forced), self.budget, self._prices, self.proof, distance, limit, self._workers
         )

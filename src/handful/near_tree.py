@@ -123,10 +123,7 @@ class NearTree:
         if lower.sum() > self._budget or upper.sum() < self._budget:
             return None  # the case holds no selection
         while True:
-            solved = self._radius.solve(lower, upper, self._clock)
-            if solved is None:
-                return None
-            picked, prices = solved
+            picked, prices = self._radius.solve(np.flatnonzero(lower), np.flatnonzero(upper == 0), self._clock)
             if not self._radius.unserved.any():
                 break
             self._look_farther(prices, distance)
@@ -143,7 +140,7 @@ class NearTree:
         horizon = self._pairs.horizon.copy()
         horizon[self._radius.unserved] = 2 * horizon[self._radius.unserved] + distance / 8
         self._pairs = NearPairs(self._cells, self._pairs.candidates, horizon, self._workers)
-        self._radius = Radius(self._pairs, self._budget, prices, distance)
+        self._radius = Radius(self._pairs, self._budget, prices, distance, self._radius)
 
     def _evaluate(self, prices: Floats, inside: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> tuple[Floats, float]:
         """Values of all candidates, and the bound for a case, safe from rounding."""
