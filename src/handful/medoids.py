@@ -15,6 +15,9 @@ from handful.swaps import Swaps
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+_SAME = 1e-6  # relative difference of distances that single precision may make
+_WORTH = 1e-3  # how much worse than the best known ones picks may be to be worth looking at all candidates
+
 
 class MedoidSearch(Search):
     """The search where a pick may carry any mass: swaps in place of transport and medoids in turn.
@@ -34,12 +37,14 @@ class MedoidSearch(Search):
     ) -> None:
         super().__init__(pool, shares, candidates, forced, rows)
         self._check = check
+        self._least = np.inf
+        self._ended: set[bytes] = set()
 
     def alternate(self, picks: Indices, start: Floats | None = None) -> Found:
         """Swap until no swap helps."""
         swaps = self._swaps(picks)
-        swaps.descend()
-        return self._found(swaps)
+        swaps.descend(thorough=False)
+        return self._finished(swaps)
 
     def perturb(self, found: Found, random: np.random.Generator, hints: Floats | None = None) -> Found:
         """Exchange one or two picks for others, and swap where that changed something.
@@ -65,11 +70,7 @@ class MedoidSearch(Search):
                 added = self._draw(swaps.nearest.astype(np.float64), swaps.picks, random)
             swaps.replace(position, added)
         swaps.descend(thorough=False)
-        if swaps.distance >= found.distance:
-            return found
-        swaps.changed[:] = True
-        swaps.descend()
-        return self._found(swaps)
+        return self._finished(swaps) if swaps.distance < found.distance * (1 - _SAME) else found
 
     def _swaps(self, picks: Indices) -> Swaps:
         candidates = self.candidates
@@ -78,9 +79,24 @@ class MedoidSearch(Search):
             candidates = few if len(few) >= 20 * len(picks) else candidates
         return Swaps(self.pool, self.rows, self.masses, candidates, picks, len(self.forced), self._check)
 
-    def _found(self, swaps: Swaps) -> Found:
-        """The picks of a search, with their distance in double precision: bounds are compared with it."""
+    def _finished(self, swaps: Swaps) -> Found:
+        """Look at all candidates, if the picks may become the best known and were not there before.
+
+        The distance is that of double precision: bounds are compared with it.
+        """
+        if swaps.distance < self._least * (1 + _WORTH) and not self._known(swaps.picks):
+            swaps.changed[:] = True
+            swaps.descend()
+            self._known(swaps.picks)
+        self._least = min(self._least, swaps.distance)
         nearest = np.full(len(self.rows), np.inf)
         for pick in swaps.picks:
             nearest = np.minimum(nearest, self.pool.distances(np.array([pick]), self.rows)[0])
         return Found(swaps.picks, float(self.masses @ nearest), np.zeros(len(swaps.picks)))
+
+    def _known(self, picks: Indices) -> bool:
+        """Whether these picks were looked at to the end; from now on they were."""
+        key = np.sort(picks).tobytes()
+        before = key in self._ended
+        self._ended.add(key)
+        return before

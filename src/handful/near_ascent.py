@@ -21,7 +21,7 @@ from handful.proof import ROOT, Proof
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_STEPS = 60  # of the bundle in a round
+_STEPS = 120  # of the bundle in a round
 _TOLERANCE = 2e-6  # promised gain, relative to the distance, at which the top is reached
 _AHEAD = 2.0  # how far above the first prices the horizon lies, in units of what a point pays beyond its cost
 _PAIRS = 24_000_000  # near pairs that are kept
