@@ -14,9 +14,6 @@ from handful.bound import Field
 from handful.clock import Clock, Stopped
 from handful.dive import dive
 from handful.forecast import Forecast, forecast
-from handful.medoids import MedoidSearch
-from handful.near_ascent import NearAscent
-from handful.near_tree import NearTree
 from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
@@ -94,6 +91,8 @@ def select(
     Selection
         Ctrl-C ends the run like the time limit does.
     """
+    from handful.medoid_run import kind_of_run  # here, as it builds on this module
+
     clock = Clock(time_limit)
     pool = as_pool(pool, metric, masses, candidates)
     problem = Problem.of(pool, budget, picks_weight, already, count_already)
@@ -101,7 +100,7 @@ def select(
         (pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, len(pool.candidates), memory
     )
     with clock.catching_interrupts(), workers(threads, clock) as crew:
-        run = _Run(problem, crew, plan, seed, gap, progress)
+        run = kind_of_run(problem)(problem, crew, plan, seed, gap, progress)
         try:
             status = run.go(rounds)
         except Stopped:
@@ -130,8 +129,8 @@ class _Run:
         self.progress = progress
         self.search = self._searching()
         self.best = self._first()
-        self.ascent = self._ascending()
-        self.tree: Tree | NearTree | None = None
+        self.ascent = self._ascent(self.pool)
+        self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
         self.failures = 0
@@ -169,18 +168,11 @@ class _Run:
                 return "converged"
 
     def _searching(self, rows: Indices | None = None) -> Search:
-        problem, candidates = self.problem, self.pool.candidates
-        if problem.shares.free:
-            return MedoidSearch(self.pool, problem.shares, candidates, problem.forced, rows, self.crew.clock.check)
-        return Search(self.pool, problem.shares, candidates, problem.forced, rows)
+        return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
 
-    def _ascending(self) -> Ascent | NearAscent:
+    def _ascent(self, pool: Pool) -> Ascent:
         problem = self.problem
-        if problem.shares.free:
-            return NearAscent(self.pool, problem.budget, problem.forced, self.crew, self.seed)
-        return Ascent(
-            self.pool, problem.shares, problem.budget, problem.forced, self.crew, self.plan.cells, self.seed
-        )
+        return Ascent(pool, problem.shares, problem.budget, problem.forced, self.crew, self.plan.cells, self.seed)
 
     def _first(self) -> Found:
         """Some picks at once, so that there is an answer whenever the run is stopped."""
@@ -206,34 +198,24 @@ class _Run:
         self._report("raising the bound")
 
     def _raise(self, round: int) -> None:
-        if isinstance(self.ascent, NearAscent):
-            self.ascent.round(self.best.picks, self.best.distance)
-        else:
-            costs = self.pool.distances(self.best.picks)
-            start = point_prices(costs, self.best.pick_prices)
-            groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
-            self.ascent.round(_STEPS, start, self.best.distance, groups)
+        costs = self.pool.distances(self.best.picks)
+        start = point_prices(costs, self.best.pick_prices)
+        groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
+        self.ascent.round(_STEPS, start, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
         near = self.ascent.promised < _NEAR * relative_gap(self.best.distance, self.lower_bound)
-        if near and round % _DIVE == 0 and not isinstance(self.ascent, NearAscent):
+        if near and round % _DIVE == 0:
             self._dive()
 
     def _dive(self) -> None:
         """Alternate from where the prices lead if the candidates they favour are forced in, a few at a time."""
-        assert isinstance(self.ascent, Ascent)
         assert self.ascent.bundle is not None
         field = self.ascent.shortlist(max(_SHORTLIST, 10 * self.problem.budget))
         self._try(dive(field, self.ascent.bundle.prices, self.best.distance))
 
     def _plant(self) -> None:
         """Open the tree, if the distances of the candidates left fit in memory."""
-        if isinstance(self.ascent, NearAscent):
-            room = self.plan.spare // (8 * self.pool.n)
-            self.tree = self.ascent.tree(self.best.distance, min(max(room, 100), _VECTORS))
-            if len(self.tree.suggestion):
-                self._try(self.tree.suggestion)
-            return
         survivors = self.ascent.survivors()
         room = self.plan.spare // (8 * self.pool.n) - len(survivors)
         if room < 100:

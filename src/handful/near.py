@@ -25,12 +25,17 @@ _DIRECT = 8  # coordinates up to which boxes say much about distances
 _BOXED = ("euclidean", "sqeuclidean", "manhattan")
 
 
+def boxed(pool: Pool) -> bool:
+    """Whether boxes around points say how far others are at least, and are small enough to say much."""
+    return pool.metric.name in _BOXED and pool.dimension <= _DIRECT
+
+
 class Cells:
     """The points of a pool in cells of neighbours, with the box around each."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.boxed = pool.metric.name in _BOXED and pool.dimension <= _DIRECT
+        self.boxed = boxed(pool)
         points = np.asarray(pool.points, np.float64) if self.boxed else np.zeros((pool.n, 1))
         self.members = _halved(points, np.arange(pool.n)) if self.boxed else [np.arange(pool.n)]
         self._low = np.array([points[part].min(axis=0) for part in self.members])

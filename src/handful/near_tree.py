@@ -73,10 +73,10 @@ class NearTree:
         self._radius = Radius(pairs, budget, prices, distance)
         nothing = np.empty(0, np.int64)
         root = self._solve(ROOT, nothing, nothing, -np.inf, distance)
-        self.suggestion = nothing
+        self.suggestions: list[Indices] = []
         if root is not None:
             self._cases = [root]
-            self.suggestion = self._rounded(root)
+            self.suggestions = [self._rounded(root)]
             self._narrow(root, distance)
 
     @property

@@ -99,9 +99,8 @@ class Radius:
         if before is not None:
             self._state[np.isin(self._names, before._names[before._rows])] = _ROW
         self._state[self._weight <= 0] = _CLOSED
-        self._rows = np.empty(0, np.int64)
+        self._rows: Indices = np.empty(0, np.int64)
         self._costs = np.zeros(self.count)
-        self._rows = np.empty(0, np.int64)
         self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             self._model.setOptionValue(option, value)
