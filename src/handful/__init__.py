@@ -13,8 +13,10 @@ __all__ = [
     "Reduction",
     "Selection",
     "WassersteinSelector",
+    "WholeSelection",
     "reduce_scenarios",
     "select",
+    "select_whole",
     "verify",
 ]
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from handful.scenarios import Reduction, reduce_scenarios
     from handful.selection import Progress, Selection
     from handful.verification import verify
+    from handful.whole import WholeSelection, select_whole
 
 _ROOMS = {
     "HandfulError": "errors",
@@ -35,8 +38,10 @@ _ROOMS = {
     "Reduction": "scenarios",
     "Selection": "selection",
     "WassersteinSelector": "estimators",
+    "WholeSelection": "whole",
     "reduce_scenarios": "scenarios",
     "select": "engine",
+    "select_whole": "whole",
     "verify": "verification",
 }
 
