@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import ot
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from handful import Pool, Selection
 from handful.blocks import Workers, workers
@@ -55,6 +56,22 @@ def _emd(rows: Floats, columns: Floats, costs: Floats) -> float:
     flow, log = ot.emd(rows, columns, scaled, numItermax=10_000_000, log=True)
     assert log["warning"] is None
     return float((flow * costs).sum())
+
+
+def linear_program(costs: NDArray[Any], masses: Floats, low: float, high: float) -> float:
+    """The same optimum by HiGHS, as a linear program."""
+    picks, points = costs.shape
+    carried = np.kron(np.eye(picks), np.ones(points))
+    solved = linprog(
+        np.asarray(costs, np.float64).ravel(),
+        A_eq=np.tile(np.eye(points), picks),
+        b_eq=masses,
+        A_ub=np.vstack([carried, -carried]),
+        b_ub=np.repeat([high * (1 + 1e-12), -low * (1 - 1e-12)], picks),
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert solved.status == 0, solved.message
+    return float(solved.fun)
 
 
 def knapsack(terms: Floats, masses: Floats, low: float, high: float) -> tuple[float, Floats]:

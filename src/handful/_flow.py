@@ -56,7 +56,7 @@ def _scan(costs: NDArray[np.floating[Any]], a: int, b: int, first: Ints, link: I
     piece = first[a]
     while piece >= 0:
         i = point[piece]
-        cost = float(costs[b, i]) - float(costs[a, i])
+        cost = np.float64(costs[b, i]) - np.float64(costs[a, i])
         if cost < least:
             least = cost
             which = piece
@@ -122,6 +122,10 @@ def _shortest_paths(
         order[reached] = a
         reached += 1
         far = near
+        # The point by which the path comes to a: to move it on is no cheaper than straight from the pick before, and
+        # would be limited by the little of it that a holds, again and again.
+        before = parent[a]
+        passing = point[mover[before, a]] if 0 <= before < picks and a < picks else -1
         for b in range(picks + 1):
             if settled[b]:
                 continue
@@ -132,6 +136,8 @@ def _shortest_paths(
             else:
                 if mover[a, b] == _STALE:
                     arc[a, b], mover[a, b] = _scan(costs, a, b, first, link, point)
+                if mover[a, b] >= 0 and point[mover[a, b]] == passing:
+                    continue
                 cost = arc[a, b]
             there = near + max(0.0, cost + prices[a] - prices[b])
             if there < length[b]:
@@ -209,7 +215,7 @@ def _move(
     if units[there] == 0:
         _insert(there, b, first, link, at)
         for c in range(mover.shape[0]):
-            cost = float(costs[c, i]) - float(costs[b, i])
+            cost = np.float64(costs[c, i]) - np.float64(costs[b, i])
             if c != b and mover[b, c] != _STALE and cost < arc[b, c]:
                 arc[b, c] = cost
                 mover[b, c] = there
@@ -231,6 +237,11 @@ def solve(
     first = np.full(picks, -1, np.int64)
     head = np.arange(points)
     excess = np.zeros(picks + 1, np.int64)
+    if most > least:
+        # Shifted so that no more picks ask to be full than there is mass for.
+        full = (masses.sum() - least * picks) // (most - least)
+        if full < picks:
+            start = start - min(0.0, np.sort(start)[full])
     nearest = cheapest(costs, start)
     for i in range(points - 1, -1, -1):
         point[i] = i

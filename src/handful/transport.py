@@ -30,6 +30,7 @@ _COARSEST = 512  # points of the first sample, or four per pick if that is more
 _GROWTH = 8
 _STEPS = 6
 _BORDER = 0.1  # share of the points, those nearest to a second pick, that a Newton step looks at
+_FAR = 1e3  # times the costs or the final prices: prices that large have lost digits
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,13 @@ def _solve(
     most = fair if math.isclose(high * len(costs), 1) else max(fair, min(total, round(high * total)))
     if least == most:
         prices = _newton(costs, masses, prices)
-    rows, columns, flow, prices = _flow.solve(costs, units, least, most, prices)
-    return rows, columns, flow, total, prices
+    far = _FAR * float(costs[:, 0].max())
+    while True:
+        start = prices
+        rows, columns, flow, prices = _flow.solve(costs, units, least, most, start)
+        # Starting far out leaves rounding errors of that size: then once more, from where it ended.
+        if np.abs(start).max() <= max(far, _FAR * np.abs(prices).max()):
+            return rows, columns, flow, total, prices
 
 
 def _newton(costs: NDArray[np.floating[Any]], masses: Floats, prices: Floats) -> Floats:
