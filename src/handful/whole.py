@@ -7,7 +7,8 @@ as `handful.select` has it, there are more plans, so *its lower bound holds here
 
 The search descends by shifting and exchanging points between picks, with a penalty on mass out of range that grows
 until none is, moves every pick to the medoid of its points, and perturbs (Lourenço, Martin & Stützle 2003, *Iterated
-local search*).
+local search*); on the way it accepts plans that are a little worse. For picks that would be better than any known if
+points could be shared HiGHS finds the best plan, where the pool is small.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, eye, kron
 
 from handful import _assign
 from handful.clock import Clock
@@ -25,6 +28,7 @@ from handful.errors import HandfulError
 from handful.lifted import Shares
 from handful.pool import Pool
 from handful.selection import Selection, relative_gap
+from handful.transport import transport
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -33,7 +37,11 @@ _RANGE = 1e-9  # how far a mass may be out of its range, for rounding
 _BORDER = 2_500  # points among which exchanges are tried: those that would lose least elsewhere
 _HARDER = 4.0  # growth of the penalty
 _ROUNDS = 12  # of that growth, at most
+_EXACT = 20_000  # points times picks up to which the plan of promising picks is solved exactly
+_SECONDS = 5.0  # for that, at most
 _PATIENCE = 3_000  # perturbations without success after which the search ends
+_WALK = 60  # perturbations after which the search goes back to the best plan
+_WORSE = 0.02  # how much worse than that, as a share, plans on the way may be
 _NEAR = 12  # candidates near a pick from which a perturbation takes another, half of the time
 
 
@@ -139,16 +147,22 @@ class _WholeSearch:
         self.low, self.high = shares.low - _RANGE / 2, shares.high + _RANGE / 2
         self.fixed = fixed
         self.clock = clock
+        self._least = np.inf
+        self._seen: set[bytes] = set()
 
     def run(self, picks: Indices, labels: Indices, enough: float, random: np.random.Generator) -> _State | None:
         """The best plan found; None where none is within the range."""
         best = self._descend(picks, labels)
-        failures = 0
+        here, failures = best, 0
         while failures < _PATIENCE and self.clock.left > 0 and not (best.out <= _RANGE and best.cost <= enough):
-            found = self._descend(*self._perturbed(best, random))
+            found = self._descend(*self._perturbed(here, random))
             failures += 1
             if found.beats(best):
-                best, failures = found, 0
+                best, here, failures = found, found, 0
+            elif failures % _WALK == 0:
+                here = best
+            elif found.out <= max(_RANGE, best.out) and found.cost < best.cost * (1 + _WORSE * random.random()):
+                here = found
         return best if best.out <= _RANGE else None
 
     def _descend(self, picks: Indices, labels: Indices) -> _State:
@@ -171,14 +185,47 @@ class _WholeSearch:
         labels = labels.copy()
         loads = np.bincount(labels, masses, minlength=len(picks)).astype(np.float64)
         border = self._border(costs)
-        penalty = float(costs.min(axis=0).sum()) * 0.5 + 1e-300
+        penalty = 0.5 * float(costs.min(axis=0).sum()) + 1e-300
         for _ in range(_ROUNDS):
             _assign.improve(costs, masses, self.low, self.high, penalty, border, labels, loads)
             out = sum(_assign.excess(load, self.low, self.high) for load in loads)
             if out <= 0 or self.clock.left <= 0:
                 break
             penalty *= _HARDER
-        return _State(picks, labels, float(costs[labels, np.arange(len(labels))].sum()), out)
+        found = _State(picks, labels, float(costs[labels, np.arange(len(labels))].sum()), out)
+        exact = self._exact(picks, costs) if self._promising(picks) else None
+        best = exact if exact is not None and exact.beats(found) else found
+        if best.out <= _RANGE:
+            self._least = min(self._least, best.cost)
+        return best
+
+    def _promising(self, picks: Indices) -> bool:
+        """Whether the picks were not there before, and would be better than any yet if points could be shared."""
+        key = np.sort(picks).tobytes()
+        if len(picks) * self.pool.n > _EXACT or key in self._seen:
+            return False
+        self._seen.add(key)
+        shared = transport(self.pool.distances(picks), self.pool.masses, max(0.0, self.low), min(1.0, self.high))
+        return shared.distance < self._least * (1 - 1e-9)
+
+    def _exact(self, picks: Indices, costs: Floats) -> _State | None:
+        """The best plan for these picks, by HiGHS; None where there is none, or none was found in a few seconds."""
+        count, n = costs.shape
+        served = csr_array(kron(np.ones((1, count)), eye(n)))
+        carried = csr_array(kron(eye(count), self.pool.masses[None, :]))
+        solved = milp(
+            costs.ravel() / costs.max(),
+            constraints=[LinearConstraint(served, 1, 1), LinearConstraint(carried, self.low, self.high)],
+            integrality=np.ones(costs.size),
+            bounds=Bounds(0, 1),
+            options={"time_limit": min(_SECONDS, max(0.1, self.clock.left)), "mip_rel_gap": 0.0},
+        )
+        if solved.x is None:
+            return None
+        labels = solved.x.reshape(costs.shape).argmax(axis=0)
+        loads = np.bincount(labels, self.pool.masses, minlength=count)
+        out = sum(_assign.excess(load, self.low, self.high) for load in loads)
+        return _State(picks, labels, float(costs[labels, np.arange(n)].sum()), out)
 
     def _border(self, costs: Floats) -> Indices:
         if len(costs) == 1:
