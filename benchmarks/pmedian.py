@@ -172,7 +172,8 @@ def scenarios(data: Path, limit: float, threads: int) -> None:
 
     returns = np.load(data / "sintef_weekly_returns.npz")[SCENARIOS]
     print(f"SINTEF {SCENARIOS}: {returns.shape[0]:,} scenarios of {returns.shape[1]} returns")
-    print(" p   k      ours     bound     gap    time           forward          backward           k-means           centres")
+    rivals = "".join(f"{name:>18}" for name in ("forward", "backward", "k-means", "centres"))
+    print(f" p   k      ours     bound     gap    time{rivals}")
     for p in (1, 2):
         for k in KEPT:
             ours = handful.reduce_scenarios(returns, k, p=p, gap=0, time_limit=limit, threads=threads)
@@ -181,12 +182,12 @@ def scenarios(data: Path, limit: float, threads: int) -> None:
             pool = scenario_pool(np.vstack([returns, means]), p=p)
             centres = np.arange(len(returns), pool.n)
             nearest = np.unique(pool.distances(centres, slice(len(returns))).argmin(axis=1))
-            rivals = [
+            distances = [
                 handful.reduce_scenarios(returns, k, p=p, method="forward").distance,
                 handful.reduce_scenarios(returns, k, p=p, method="backward").distance,
                 *(redistributed(pool, picks, len(returns), p) for picks in (nearest, centres)),
             ]
-            beside = " ".join(f"{rival:>8.5f} {rival / ours.distance - 1:>+8.2%}" for rival in rivals)
+            beside = " ".join(f"{rival:>8.5f} {rival / ours.distance - 1:>+8.2%}" for rival in distances)
             print(
                 f"{p:>2} {k:>3} {ours.distance:>9.5f} {ours.lower_bound:>9.5f} {ours.gap:>7.3%} "
                 f"{ours.selection.seconds:>5.1f} s {beside}",

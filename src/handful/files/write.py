@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from handful.errors import HandfulError
 
-RUN_FILES = ("picks.csv", "plan.npz", "certificate.npz", "summary.json", "picture.png", "report.html")
+RUN_FILES = (
+    "picks.csv",
+    "plan.npz",
+    "certificate.npz",
+    "summary.json",
+    "picture.png",
+    "report.html",
+    "scenarios.csv",
+    "scenarios.json",
+)
 """Everything a run may write; a folder that holds anything else is never replaced."""
 
 _REASONS = {
