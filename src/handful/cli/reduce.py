@@ -33,8 +33,8 @@ EXAMPLES = """
 
 [cyan]handful reduce returns.csv -k 30 --method forward --json[/cyan]   a known heuristic, to compare with
 
-[dim]--mass says how likely each scenario is. Writes scenarios.csv (rank, row, id, probability, how many it stands for, \
-values), scenarios.json (names and probabilities as mpi-sppy has them) and, with proof, the run that handful verify \
+[dim]--mass says how likely each scenario is. Writes scenarios.csv (rank, row, id, probability, how many it stands for,
+values), scenarios.json (names and probabilities as mpi-sppy has them) and, with proof, the run that handful verify
 checks.[/dim]
 """
 
