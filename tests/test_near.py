@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from handful import Pool
 from handful.blocks import workers
 from handful.clock import Clock
 from handful.near import Cells, NearPairs, savings
+from handful.near_ascent import NearAscent
 from handful.radius import Radius
 from oracles import Tiny, lifted_values, proven
 
@@ -145,3 +147,20 @@ def test_a_pool_in_the_plane_is_solved_the_same_on_any_number_of_threads(tmp_pat
     assert runs[0].lower_bound == runs[1].lower_bound
     runs[0].save(tmp_path / "run")
     assert handful.verify(points, tmp_path / "run").valid
+
+
+def test_the_ascent_goes_on_from_an_earlier_proof() -> None:
+    random = np.random.default_rng(3)
+    pool = Pool(random.normal(size=(300, 2)), "euclidean")
+    earlier = handful.select(pool, 4, picks_weight="free", gap=0, time_limit=30, threads=1)
+    with workers(1, Clock(60)) as crew:
+        ascent = NearAscent(pool, 4, np.empty(0, np.int64), crew, 0)
+        ascent.resume(earlier.proof, earlier.distance)
+        bound = ascent.lower_bound
+        assert 0.95 * earlier.distance <= bound <= earlier.distance
+        assert len(ascent.survivors()) < 300
+        assert np.isin(earlier.picks, ascent.survivors()).all()
+        ascent.round(earlier.picks, earlier.distance)
+        assert bound <= ascent.lower_bound <= earlier.distance * (1 + 1e-12)
+    selection = replace(earlier, proof=ascent.proof, lower_bound=ascent.lower_bound)
+    assert proven(selection) >= ascent.lower_bound - 1e-12

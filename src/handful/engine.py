@@ -129,7 +129,7 @@ class _Run:
         self.progress = progress
         self.search = self._searching()
         self.best = self._first()
-        self.ascent = self._ascent(self.pool)
+        self.ascent = self._ascent()
         self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
@@ -170,9 +170,9 @@ class _Run:
     def _searching(self, rows: Indices | None = None) -> Search:
         return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
 
-    def _ascent(self, pool: Pool) -> Ascent:
+    def _ascent(self) -> Ascent:
         problem = self.problem
-        return Ascent(pool, problem.shares, problem.budget, problem.forced, self.crew, self.plan.cells, self.seed)
+        return Ascent(self.pool, problem.shares, problem.budget, problem.forced, self.crew, self.plan.cells, self.seed)
 
     def _first(self) -> Found:
         """Some picks at once, so that there is an answer whenever the run is stopped."""

@@ -37,7 +37,7 @@ class SwapRun(_Run):
 class NearRun(SwapRun):
     """Bound and tree over near pairs too."""
 
-    def _ascent(self, *_: Any) -> Any:
+    def _ascent(self) -> Any:
         problem = self.problem
         self.near = NearAscent(self.pool, problem.budget, problem.forced, self.crew, self.seed)
         return self.near
@@ -47,8 +47,12 @@ class NearRun(SwapRun):
         self.search.candidates = self.near.survivors()
         self._try(self.near.suggestion)
 
+    def _dive(self, *_: Any) -> None:
+        """Nothing: swaps, and the solutions of the relaxation, find what a dive would."""
+
     def _plant(self) -> None:
-        room = self.plan.spare // (8 * self.pool.n)
-        self.tree = tree = self.near.tree(self.best.distance, min(max(room, 100), _VECTORS))  # type: ignore[assignment]
-        for picks in tree.suggestions:
-            self._try(picks)
+        if self.near.bundle is not None:
+            room = self.plan.spare // (8 * self.pool.n)
+            self.tree = tree = self.near.tree(self.best.distance, min(max(room, 100), _VECTORS))  # type: ignore[assignment]
+            for picks in tree.suggestions:
+                self._try(picks)

@@ -7,6 +7,8 @@ too many, of an active set that a pass over all candidates checks.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,6 +61,17 @@ class NearAscent:
         """0 once the tree can take over, else infinite."""
         return 0.0 if self.ready else np.inf
 
+    def resume(self, proof: Proof, distance: float) -> None:
+        """Go on from what an earlier run proved for all selections, without its cases."""
+        prices = proof.prices[proof.closing[ROOT]]
+        self.proof.close(ROOT, prices)
+        for _, group in groupby((row for row in proof.discarded if row[0] == ROOT), key=lambda row: row[2]):
+            rows = list(group)
+            gone = np.array([candidate for _, candidate, _ in rows])
+            self.proof.discard(ROOT, gone, proof.prices[rows[0][2]])
+            self.open = np.setdiff1d(self.open, gone)
+        self._take(self._evaluate(prices), distance)
+
     def round(self, picks: Indices, distance: float) -> None:
         """Some steps of the ascent."""
         costs = np.asarray(self.pool.distances(picks), np.float64)
@@ -75,9 +88,10 @@ class NearAscent:
         else:
             horizon = self._prices + self._ahead
             active = self._all() if self._count(horizon) <= _PAIRS else self._active(groups, nearest)
+            whole = len(active) == len(self._all())
             pairs = NearPairs(self._cells, active, horizon, self._workers)
             self._climb(pairs, None, distance)
-            if len(active) == len(self._all()):
+            if whole:
                 self._pairs = pairs
             else:
                 self._take(self._evaluate(self._prices), distance)
