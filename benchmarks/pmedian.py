@@ -136,8 +136,8 @@ def fasterpam(data: Path, sizes: list[int] | tuple[int, ...]) -> None:
     import kmedoids
 
     points = np.load(data / "cifar10_lite0_pca.npz")["train"].astype(np.float32)
-    print("CIFAR-10 features, 128 coordinates, euclidean, one thread. FasterPAM needs all distances first. Ours goes on")
-    print("after its descent with perturbations, until it is as good, and as long as FasterPAM took in all.")
+    print("CIFAR-10 features, 128 coordinates, euclidean, one thread; FasterPAM needs all distances first; ours goes")
+    print("on after its descent with perturbations, until it is as good, and as long as FasterPAM took in all.")
     print("     n    p  FasterPAM  distances     swaps   descent             as good  same time")
     for n in sizes:
         costs, made = timed(lambda n=n: handful.Pool(points[:n], "euclidean").distances(np.arange(n), dtype=np.float32))

@@ -39,7 +39,7 @@ def test_a_reduction_is_written_shown_and_verified(shell: Shell, folder: Path, t
     assert [row["id"] for row in rows] == [f"d{row}" for row in expected.indices]
     assert [float(row["probability"]) for row in rows] == pytest.approx(expected.probabilities.tolist())
     assert sum(int(row["stands_for"]) for row in rows) == 40
-    assert np.array([[float(row[f"x{k}"]) for k in range(1, 7)] for row in rows]) == pytest.approx(
+    assert np.array([[float(row[name]) for name in "abcdef"] for row in rows]) == pytest.approx(
         expected.representatives
     )
     listing = json.loads((folder / "few" / "scenarios.json").read_text())
@@ -61,6 +61,12 @@ def test_json_is_the_listing(run: Run, table: np.ndarray) -> None:
     assert list(listing["rows"].values()) == expected.indices.tolist()
     assert (listing["p"], listing["lower_bound"]) == (2, None)
     assert listing["distance"] == pytest.approx(expected.distance)
+
+
+def test_values_without_names_are_numbered(run: Run, folder: Path) -> None:
+    assert run("reduce", "pool.npy", "-k", "3", "--method", "forward", "-o", "few").exit_code == 0
+    header = (folder / "few" / "scenarios.csv").read_text().splitlines()[0]
+    assert header == "rank,index,id,probability,stands_for,x1,x2,x3,x4"
 
 
 def test_rows_may_be_paths(run: Run, table: np.ndarray) -> None:

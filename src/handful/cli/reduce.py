@@ -20,6 +20,7 @@ from handful.errors import HandfulError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from handful.files import Table
     from handful.scenarios import Reduction
 
 _HOW = "How to reduce"
@@ -123,7 +124,7 @@ def reduce(
                 period_weights=_numbers(period_weights), gap=share, time_limit=seconds, rounds=rounds, seed=seed,
                 threads=threads, memory=size, progress=line,
             )  # fmt: skip
-    _deliver(found, table.points, table.ids, folder, force, as_json)
+    _deliver(found, table, folder, force, as_json)
 
 
 def _paths(points: NDArray[Any], periods: int | None) -> NDArray[Any]:
@@ -145,19 +146,17 @@ def _numbers(text: str | None) -> list[float] | None:
         raise HandfulError(f"--period-weights {text} is no list of numbers; write it like 1,0.5,0.25.") from None
 
 
-def _deliver(
-    found: Reduction, points: NDArray[Any], ids: NDArray[Any] | None, folder: Path | None, force: bool, as_json: bool
-) -> None:
+def _deliver(found: Reduction, table: Table, folder: Path | None, force: bool, as_json: bool) -> None:
     """Write, then show."""
     from handful.files import json_text
     from handful.files.scenarios import listing, save, scenarios_table
 
     if folder is not None:
-        save(found, folder, points, ids, force=force)
+        save(found, folder, table.points, table.ids, table.names, force=force)
     if as_json:
-        result().print(json_text(listing(found, ids)), soft_wrap=True)
+        result().print(json_text(listing(found, table.ids)), soft_wrap=True)
     else:
-        _show(scenarios_table(found, points, ids), found, ids is not None, folder)
+        _show(scenarios_table(found, table.points, table.ids), found, table.ids is not None, folder)
     if found.selection is not None and found.selection.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +20,39 @@ Ids = NDArray[Any]
 
 
 def save(
-    reduction: Reduction, folder: str | PathLike[str], points: NDArray[Any], ids: Ids | None = None, *, force: bool
+    reduction: Reduction,
+    folder: str | PathLike[str],
+    points: NDArray[Any],
+    ids: Ids | None = None,
+    names: Sequence[str] = (),
+    *,
+    force: bool,
 ) -> None:
     """Write ``scenarios.csv``, ``scenarios.json`` and, where there is one, the run behind them into a new folder."""
     with run_folder(folder, force=force) as target:
-        write_csv(target / "scenarios.csv", scenarios_table(reduction, points, ids))
+        write_csv(target / "scenarios.csv", scenarios_table(reduction, points, ids, names))
         write_json(target / "scenarios.json", listing(reduction, ids))
         if reduction.selection is not None:
             write_run(reduction.selection, target, ids)
 
 
-def scenarios_table(reduction: Reduction, points: NDArray[Any], ids: Ids | None) -> dict[str, Any]:
-    """The columns of ``scenarios.csv``; the values of a scenario are x1, x2 and so on, as they stand in its row."""
+def scenarios_table(
+    reduction: Reduction, points: NDArray[Any], ids: Ids | None, names: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The columns of ``scenarios.csv``; values go by their ``names``, or else are x1, x2 and so on."""
     kept = reduction.indices
-    names = kept if ids is None else np.asarray(ids)[kept]
     counts = np.bincount(reduction.plan, minlength=len(points))[kept]
     table = {
         "rank": np.arange(1, len(kept) + 1),
         "index": kept,
-        "id": names,
+        "id": kept if ids is None else np.asarray(ids)[kept],
         "probability": reduction.probabilities,
         "stands_for": counts,
     }
     values = np.asarray(points[kept])
-    return table | {f"x{column + 1}": values[:, column] for column in range(values.shape[1])}
+    if len(names) != values.shape[1] or not set(names).isdisjoint(table):
+        names = [f"x{column + 1}" for column in range(values.shape[1])]
+    return table | {name: values[:, column] for column, name in enumerate(names)}
 
 
 def listing(reduction: Reduction, ids: Ids | None) -> dict[str, Any]:
