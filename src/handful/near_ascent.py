@@ -27,9 +27,12 @@ _STEPS = 120  # of the bundle in a round
 _TOLERANCE = 2e-6  # promised gain, relative to the distance, at which the top is reached
 _AHEAD = 2.0  # how far above the first prices the horizon lies, in units of what a point pays beyond its cost
 _PAIRS = 24_000_000  # near pairs that are kept
-_FEW = 250_000  # pairs for which the relaxation is solved exactly
+_FEW = 30_000  # pairs for which the relaxation is solved exactly at once
+_SEEN = 250_000  # distances of candidates left up to which every point sees all of them
 _MANY = 5_000_000  # the same, where the bundle makes little progress any more
+_BEYOND = 15  # steps that may want prices beyond the horizon before it moves
 _SLOW = 0.05  # share of the gap that a round closes, below which progress is little
+_HARD = 1_500  # candidates from which on the relaxation is so slow that more rounds pay
 _PER_GROUP = 60  # candidates of a group in the active set, by each of two measures
 _SAMPLE = 64  # candidates by which pairs are counted
 
@@ -46,6 +49,7 @@ class NearAscent:
         self.lower_bound = -np.inf
         self.converged = False
         self.ready = False
+        self._listed = False
         self.bundle: Bundle | None = None
         self.suggestion = np.empty(0, np.int64)
         self._workers = workers
@@ -90,13 +94,16 @@ class NearAscent:
             active = self._all() if self._count(horizon) <= _PAIRS else self._active(groups, nearest)
             whole = len(active) == len(self._all())
             pairs = NearPairs(self._cells, active, horizon, self._workers)
-            self._climb(pairs, None, distance)
             if whole:
                 self._pairs = pairs
+            self._climb(pairs, self.bundle if self._listed else None, distance)
+            if whole:
+                self._listed = True
             else:
                 self._take(self._evaluate(self._prices), distance)
         if self._pairs is not None:
-            slow = self.converged or self.lower_bound - before < _SLOW * (distance - self.lower_bound)
+            least = _SLOW if len(self.open) <= _HARD else _SLOW / 5
+            slow = self.converged or self.lower_bound - before < least * (distance - self.lower_bound)
             self.ready = len(self._pairs.costs) <= (_MANY if slow else _FEW)
 
     def hints(self, candidates: Indices) -> Floats:
@@ -112,7 +119,7 @@ class NearAscent:
         """Branch and bound over the candidates left; ``limit`` vectors of prices may be held."""
         candidates = self._all()
         horizon = self._prices + self._ahead
-        if len(candidates) * self.pool.n <= _FEW:  # every point may see all of them
+        if len(candidates) * self.pool.n <= _SEEN:  # every point may see all of them
             horizon[:] = np.inf
         pairs = NearPairs(self._cells, candidates, horizon, self._workers)
         pairs.close_horizon()
@@ -152,9 +159,14 @@ class NearAscent:
         whole = len(pairs.candidates) == len(self._all())
         if bundle is None:
             bundle = Bundle(self.pool.masses, self._over(pairs, self._prices), distance)
+        beyond, times = np.zeros(self.pool.n, bool), 0
         for _ in range(_STEPS):
             self._workers.clock.check()
-            trial = self._over(pairs, np.minimum(bundle.propose(), pairs.horizon))
+            wanted = bundle.propose()
+            over = wanted > pairs.horizon
+            beyond |= over
+            times += bool(over.any())
+            trial = self._over(pairs, np.minimum(wanted, pairs.horizon))
             if bundle.predicted < _TOLERANCE * distance:
                 self.converged = whole
                 break
@@ -163,7 +175,13 @@ class NearAscent:
                 break
             if whole and trial.value > self.lower_bound:
                 self._take(trial, distance, pairs)
+            if times == _BEYOND:
+                break
         self.bundle, self._prices = bundle, bundle.prices
+        if times:
+            self._ahead[beyond] *= 2
+        if times == _BEYOND:
+            self._pairs = None  # to be gathered anew, with the farther horizon
 
     def _over(self, pairs: NearPairs, prices: Floats) -> Evaluation:
         """The bound over the candidates of these pairs."""

@@ -26,6 +26,7 @@ Indices = NDArray[np.int64]
 _CELLS = 2_000_000  # distances of a block
 _FEW = 48  # candidates of a group that are looked at before all others
 _PRECISION = 1e-7  # share of the distance below which a gain may be rounding
+_NOISE = 1e-12  # the same, of the terms that a gain is made of
 
 
 class Swaps:
@@ -134,7 +135,7 @@ class Swaps:
         step = max(1, _CELLS // len(rows))
         every = self._part if len(rows) == len(self.rows) else self.rows[rows]
         lost = _swap.losses(self._first, self._nearest, self._next, self.masses, len(self.picks))
-        gain, best, out = _PRECISION * self.distance, -1, 0
+        gain, best, out = _PRECISION * self.distance + _NOISE * float(lost.sum()), -1, 0
         for begin in range(0, len(options), step):
             self._check()
             names = options[begin : begin + step]
