@@ -1,6 +1,6 @@
 """Exact transport of 60,000 points to a few picks, beside the network simplex of POT, on the same costs.
 
-    python benchmarks/transport.py
+python benchmarks/transport.py
 """
 
 from __future__ import annotations

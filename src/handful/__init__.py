@@ -5,24 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["HandfulError", "KMedoids", "Pool", "Progress", "Selection", "WassersteinSelector", "select", "verify"]
+__all__ = [
+    "HandfulError",
+    "KMedoids",
+    "Pool",
+    "Progress",
+    "Reduction",
+    "Selection",
+    "WassersteinSelector",
+    "WholeSelection",
+    "reduce_scenarios",
+    "select",
+    "select_whole",
+    "verify",
+]
 
 if TYPE_CHECKING:
     from handful.engine import select
     from handful.errors import HandfulError
     from handful.estimators import KMedoids, WassersteinSelector
     from handful.pool import Pool
+    from handful.scenarios import Reduction, reduce_scenarios
     from handful.selection import Progress, Selection
     from handful.verification import verify
+    from handful.whole import WholeSelection, select_whole
 
 _ROOMS = {
     "HandfulError": "errors",
     "KMedoids": "estimators",
     "Pool": "pool",
     "Progress": "selection",
+    "Reduction": "scenarios",
     "Selection": "selection",
     "WassersteinSelector": "estimators",
+    "WholeSelection": "whole",
+    "reduce_scenarios": "scenarios",
     "select": "engine",
+    "select_whole": "whole",
     "verify": "verification",
 }
 

@@ -101,6 +101,8 @@ def select(
     Selection
         Ctrl-C ends the run like the time limit does.
     """
+    from handful.medoid_run import kind_of_run  # here, as it builds on this module
+
     clock = Clock(time_limit)
     pool = as_pool(pool, metric, masses, candidates)
     problem = Problem.of(pool, budget, picks_weight, already, count_already)
@@ -110,7 +112,7 @@ def select(
     file = None if checkpoint is None else Path(checkpoint)
     before = None if file is None else saved(file, problem)
     with clock.catching_interrupts(), workers(threads, clock) as crew:
-        run = _Run(problem, crew, plan, seed, gap, progress, file)
+        run = kind_of_run(problem)(problem, crew, plan, seed, gap, progress, file)
         try:
             run.begin(before)
             status = run.go(rounds)
@@ -144,9 +146,9 @@ class _Run:
         self.progress = progress
         self.checkpoint = checkpoint
         self.kept_at = 0.0
-        self.search = Search(self.pool, problem.shares, self.pool.candidates, problem.forced)
+        self.search = self._searching()
         self.best = self._first()
-        self.ascent = Ascent(self.pool, problem, plan, crew, seed)
+        self.ascent = self._ascent()
         self.tree: Tree | None = None
         self.trace: list[Progress] = []
         self.tries = 0
@@ -197,6 +199,12 @@ class _Run:
             if stuck and self.failures >= _PATIENCE:
                 return "converged"
 
+    def _searching(self, rows: Indices | None = None) -> Search:
+        return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+
+    def _ascent(self) -> Ascent:
+        return Ascent(self.pool, self.problem, self.plan, self.crew, self.seed)
+
     def _first(self) -> Found:
         """Some picks at once, so that there is an answer whenever the run is stopped."""
         random = np.random.default_rng(self.seed)
@@ -212,7 +220,7 @@ class _Run:
         if self.pool.n > 2 * _SAMPLE:
             rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
             if self.pool.masses[rows].sum() > 0:
-                sample = Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+                sample = self._searching(rows)
                 start = sample.alternate(start.picks)
                 for _ in range(60):
                     self.crew.clock.check()

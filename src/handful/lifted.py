@@ -40,6 +40,11 @@ class Shares:
         """Whether every pick carries the same."""
         return self.low == self.high
 
+    @property
+    def free(self) -> bool:
+        """Whether a pick may carry any mass."""
+        return self.low <= 0 and self.high >= 1
+
 
 def values(
     costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats, widths: Floats

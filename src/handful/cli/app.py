@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from handful import __version__
-from handful.cli import demo, select, verify
+from handful.cli import demo, reduce, select, verify
 from handful.cli.console import plain_errors
 
 _EXAMPLES = """
@@ -17,6 +17,8 @@ _EXAMPLES = """
 [cyan]handful select embeddings.npy -b 40 -o run[/cyan]   pick 40 points, with proof
 
 [cyan]handful verify embeddings.npy run[/cyan]   check that proof
+
+[cyan]handful reduce returns.csv -k 30 -o few[/cyan]   30 scenarios with probabilities in place of many
 """
 
 
@@ -37,6 +39,7 @@ app = typer.Typer(
 )
 app.command(epilog=select.EXAMPLES, no_args_is_help=True)(select.select)
 app.command(epilog=verify.EXAMPLES, no_args_is_help=True)(verify.verify)
+app.command(epilog=reduce.EXAMPLES, no_args_is_help=True)(reduce.reduce)
 app.command()(demo.demo)
 
 

@@ -37,12 +37,17 @@ class Source:
 
     def pool(self, table: Table, metric: str, candidates: Indices | None = None) -> Pool:
         """Make the pool that the engine works on."""
-        from handful.files import read_masses
         from handful.pool import Pool
 
-        masses = None if self.mass is None else read_masses(self.mass, table)
+        masses = self.masses(table)
         with naming(str(self.file) if self.mass is None else f"{self.file} with --mass {self.mass}"):
             return Pool(table.points, metric, masses=masses, candidates=candidates)
+
+    def masses(self, table: Table) -> NDArray[np.float64] | None:
+        """How much each point weighs, if that was said."""
+        from handful.files import read_masses
+
+        return None if self.mass is None else read_masses(self.mass, table)
 
 
 def earlier(table: Table, file: Path | None) -> Indices:

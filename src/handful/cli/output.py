@@ -99,7 +99,7 @@ class Output:
         count = len(selection.indices)
         # Picks that are kept nowhere else are all shown.
         shown = count if self.folder is None else min(count, _SHOWN)
-        console.print(_table(picks, shown))
+        console.print(columns_table(picks, shown))
         if shown < count:
             console.print(f"and {count - shown} more in {self.folder}/picks.csv")
         console.print(f"{selection}.", soft_wrap=True)
@@ -124,7 +124,8 @@ class Output:
             ) from error
 
 
-def _table(picks: Mapping[str, Sequence[Any]], shown: int) -> Table:
+def columns_table(picks: Mapping[str, Sequence[Any]], shown: int) -> Table:
+    """The first rows of a table of columns, to be printed."""
     table = Table(box=box.SIMPLE, pad_edge=False)
     for name in picks:
         table.add_column(name.replace("_", " "), justify="left" if name == "id" else "right", overflow="fold")

@@ -116,7 +116,7 @@ def _fill(path: Path, file: Any, roles: _Roles) -> Table:
         raise HandfulError(f"{path} is empty: the lists in '{roles.lists}' hold no numbers; a pool needs points.")
     columns = {name: np.concatenate(parts[name]) for name in roles.kept}
     ids = None if roles.ids is None else as_ids(path, np.concatenate(parts[roles.ids]), roles.ids)
-    return make_table(path, points, ids, columns)
+    return make_table(path, points, ids, columns, roles.features)
 
 
 def _block(path: Path, batch: Any, roles: _Roles, start: int, width: int | None) -> NDArray[Any]:

@@ -31,15 +31,24 @@ class Table:
         One id per point, whole numbers or text, all different; None where the file has none.
     columns
         The other columns of numbers, such as masses, by name; never part of the points.
+    names
+        What the coordinates are called; empty where the file doesn't say.
     """
 
     path: Path
     points: NDArray[Any]
     ids: Ids | None
     columns: Mapping[str, NDArray[Any]]
+    names: tuple[str, ...] = ()
 
 
-def make_table(path: Path, points: NDArray[Any], ids: Ids | None, columns: Mapping[str, NDArray[Any]]) -> Table:
+def make_table(
+    path: Path,
+    points: NDArray[Any],
+    ids: Ids | None,
+    columns: Mapping[str, NDArray[Any]],
+    names: Sequence[str] = (),
+) -> Table:
     """Join the parts of a pool, or say what is wrong with its ids."""
     if ids is not None and (twice := first_repeat(ids)) is not None:
         first, second = twice
@@ -47,7 +56,7 @@ def make_table(path: Path, points: NDArray[Any], ids: Ids | None, columns: Mappi
             f"{path}: the id {ids[first].item()!r} stands in rows {first} and {second} (counted from 0); "
             "ids must be unique, so correct one of them."
         )
-    return Table(path, points, ids, columns)
+    return Table(path, points, ids, columns, tuple(names))
 
 
 def check_file(path: Path, suffixes: Collection[str], purpose: str) -> str:

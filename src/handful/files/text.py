@@ -43,7 +43,8 @@ def read_csv(path: Path, id_column: str | None, mass_column: str | None) -> Tabl
     for at, name in enumerate(features):
         points[:, at] = table[name].to_numpy()
     columns = {} if mass_column is None else {mass_column: table[mass_column].to_numpy()}
-    return make_table(path, points, None if ids is None else _ids(path, table[ids], ids), columns)
+    named = features if has_names else []
+    return make_table(path, points, None if ids is None else _ids(path, table[ids], ids), columns, named)
 
 
 def read_records(path: Path, *, commas: bool) -> list[Record]:
