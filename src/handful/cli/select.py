@@ -53,6 +53,10 @@ def select(
     picture: options.Picture = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    strategy: options.StrategyName = None,
+    labels: options.Labels = None,
+    probabilities: options.Probabilities = None,
+    gradients: options.Gradients = None,
 ) -> None:
     """Pick the points of POOL that stand best for all of it, with a proof of how good they are."""
     if budget < 1:
@@ -62,9 +66,10 @@ def select(
     size = None if memory is None else values.size(memory)
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
-        from handful.engine import select as run
+        from handful.cli.by_strategy import runner
         from handful.metrics import Metric
 
+        run = runner(strategy, labels, probabilities, gradients)
         with naming("--metric"):
             Metric.parse(metric)
         source = Source(pool, id_column, array, mass)
@@ -72,7 +77,8 @@ def select(
         before, rows = earlier(table, already), allowed(table, candidates, exclude)
         picks = budget if already_counts else budget + len(before)
         line.say(_what(table.points, metric, picks, rows, size))
-        line.say(_until(share, seconds, rounds))
+        if strategy is None:
+            line.say(_until(share, seconds, rounds))
         selection = run(
             source.pool(table, metric, rows),
             budget,

@@ -20,7 +20,7 @@ from handful.blocks import workers
 from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.pool import Pool
-from handful.strategies.common.greedy import coverage_gains
+from handful.strategies.common.greedy import coverage_gains, coverage_losses
 from handful.strategies.common.radius import pure_radius
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
@@ -102,7 +102,7 @@ def _pure_reach(apart: NDArray[np.floating], agrees: NDArray[np.bool_], purity: 
 def _ranked(task: Task, balls: Pool, covered: NDArray[np.bool_], competence: float, unsure: Floats) -> Indices:
     left = np.ones(len(task.open), bool)
     picks: list[int] = []
-    everything = np.ones(balls.n)
+    far, near = np.ones(balls.n), np.zeros(balls.n)
     with workers(task.effort.threads, Clock(math.inf)) as crew:
         degrees = coverage_gains(balls, task.open, np.where(covered, 0.0, 1.0), crew)
         while True:
@@ -117,4 +117,4 @@ def _ranked(task: Task, balls: Pool, covered: NDArray[np.bool_], competence: flo
             new = np.flatnonzero((balls.distances(picks[-1:])[0] == 0) & ~covered)
             covered[new] = True
             # Sums of many small masses: what is left of them at the end may be a rounding below 0.
-            degrees = np.maximum(0.0, degrees - coverage_gains(balls, task.open, everything, crew, new))
+            degrees = np.maximum(0.0, degrees - coverage_losses(balls, task.open, far, near, new, crew))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from handful.selection import Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.greedy import greedy
-from handful.strategies.common.strategy import strategy
+from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 
 
 @strategy("facility-location", "always the point that lowers the mean cost to the nearest pick most", seeded=False)
-def facility_location(task: Task, *, exact: bool = False) -> NDArray[np.int64] | Selection:
+def facility_location(task: Task, *, exact: bool = False) -> Found:
     r"""Lower :math:`\sum_i a_i \min_{j \in S} c(x_i, x_j)` one pick at a time, lazily.
 
     Cornuéjols, Fisher & Nemhauser 1977, *Location of bank accounts to optimize float*, Management Science 23; Wei,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from handful.selection import Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.greedy import greedy
-from handful.strategies.common.strategy import strategy
+from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.views import kernel_pool
 
 
 @strategy("max-herding", "always the point that adds most to the pool's coverage by a Gaussian kernel", seeded=False)
-def max_herding(task: Task, *, sigma: float | None = None, exact: bool = False) -> NDArray[np.int64] | Selection:
+def max_herding(task: Task, *, sigma: float | None = None, exact: bool = False) -> Found:
     r"""Raise the generalised coverage :math:`\sum_i a_i \max_{j \in S} k(x_i, x_j)` one pick at a time.
 
     Bae, Noh & Sutherland 2024, *Generalized coverage for more robust low-budget active learning*, ECCV. Raising the

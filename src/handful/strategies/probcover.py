@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from handful.selection import Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.greedy import greedy
 from handful.strategies.common.radius import ball_pool
-from handful.strategies.common.strategy import strategy
+from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 
 
@@ -21,7 +17,7 @@ def probcover(
     purity: float = 0.95,
     classes: int | None = None,
     exact: bool = False,
-) -> NDArray[np.int64] | Selection:
+) -> Found:
     """Cover the most points by balls of radius δ around the picks, one pick at a time.
 
     Yehuda, Dekel, Hacohen & Weinshall 2022, *Active learning through a covering lens*, NeurIPS.

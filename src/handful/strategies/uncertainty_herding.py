@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handful.pool import Pool
-from handful.selection import Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.greedy import greedy
-from handful.strategies.common.strategy import strategy
+from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.uncertainty import uncertainty
 from handful.strategies.common.views import coordinates, kernel_pool, reweighted
@@ -24,7 +22,7 @@ from handful.strategies.common.views import coordinates, kernel_pool, reweighted
 )
 def uncertainty_herding(
     task: Task, *, sigma: float | None = None, measure: str = "margin", exact: bool = False
-) -> NDArray[np.int64] | Selection:
+) -> Found:
     r"""Raise the uncertainty coverage :math:`\sum_i a_i U(x_i) \max_{j \in S} k(x_i, x_j)` one pick at a time.
 
     Bae, Oliveira & Sutherland 2025, *Uncertainty Herding: one active learning method for all label budgets*, ICLR. The

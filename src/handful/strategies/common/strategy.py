@@ -15,15 +15,38 @@ from handful.selection import Selection
 from handful.strategies.common.task import Effort, Task
 
 Indices = NDArray[np.int64]
-Rule = Callable[..., Indices | Selection]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Picks in order and, where the engine found them, its selection: that of the strategy's own objective."""
+    """What a strategy found.
+
+    Attributes
+    ----------
+    indices : array of int
+        The new picks in order.
+    objective : float, optional
+        What is left of the cost that the strategy lowers, where it lowers one.
+    selection : Selection, optional
+        The engine's, with the certificate of that objective, where the engine found the picks.
+    """
 
     indices: Indices
+    objective: float | None = None
     selection: Selection | None = None
+
+    @classmethod
+    def of(cls, found: Found) -> Outcome:
+        """What a rule returned: bare indices, indices with the cost they leave, or a selection."""
+        if isinstance(found, Selection):
+            return cls(found.indices, found.distance, found)
+        if isinstance(found, tuple):
+            return cls(*found)
+        return cls(found)
+
+
+Found = Indices | tuple[Indices, float] | Selection
+Rule = Callable[..., Found]
 
 
 @dataclass(frozen=True)
@@ -109,10 +132,7 @@ class Strategy:
             if option not in known:
                 listed = ", ".join(known) or "none"
                 raise HandfulError(f"{self.name} has no option {option!r}; its options are: {listed}")
-        found = self.rule(task, **{**self.options, **options})
-        if isinstance(found, Selection):
-            return Outcome(found.indices, found)
-        return Outcome(found)
+        return Outcome.of(self.rule(task, **{**self.options, **options}))
 
     def variant(self, name: str, line: str, options: dict[str, Any]) -> Strategy:
         """The same rule under another name, with other options; all that there are search, so they use the seed."""

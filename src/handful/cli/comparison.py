@@ -1,0 +1,110 @@
+"""What becomes of a comparison: a table and a picture for every budget."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handful.cli.console import result
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from handful.compare import Cell, Figure, Table
+
+_LEGEND = (
+    "** best, * not significantly worse (paired t-test over seeds, Holm's correction, 5 %); ± one standard deviation. "
+    "Gap: how far above the best possible distance, at most."
+)
+_PAIRS = (
+    ("facility-location", "facility-location-exact"),
+    ("k-medoids", "k-medoids-exact"),
+    ("max-herding", "max-herding-exact"),
+    ("probcover", "probcover-exact"),
+    ("uncertainty-herding", "uncertainty-herding-exact"),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where tables and pictures go."""
+
+    folder: Path
+    what: str
+    quiet: bool
+
+    def deliver(self, cells: Sequence[Cell], budgets: Iterable[int]) -> None:
+        """Print a table for each budget, and keep it and its picture in the folder."""
+        from rich.console import Console
+
+        from handful.compare import table
+
+        pictures = importlib.util.find_spec("matplotlib") is not None
+        console = result()
+        for budget in budgets:
+            found = table(cells, budget)
+            with (self.folder / f"table-{budget}.txt").open("w", encoding="utf-8") as file:
+                self._print(Console(file=file, width=240, highlight=False, markup=False), found, cells)
+            self._print(console, found, cells)
+            if pictures:
+                from handful.picture_compare import draw
+
+                draw(found, self.folder / f"picture-{budget}.png", what=self.what)
+        console.print(_LEGEND, soft_wrap=True)
+        drawn = ", picture-B.png" if pictures else " (pictures need matplotlib: pip install 'handful[plot]')"
+        console.print(f"Kept in {self.folder}: results.jsonl, table-B.txt{drawn}.", soft_wrap=True)
+
+    def _print(self, console: Console, found: Table, cells: Sequence[Cell]) -> None:
+        bound = "" if found.lower_bound is None else f"; any picks are at distance {found.lower_bound:.6g} or more"
+        console.print(f"{found.budget} picks of {self.what}{bound}", soft_wrap=True)
+        console.print(_grid(found))
+        for line in _greedy_and_exact(cells, found.budget):
+            console.print(line, soft_wrap=True)
+
+
+def _grid(found: Table) -> Grid:
+    from rich import box
+    from rich.table import Table as Grid
+
+    grid = Grid(box=box.SIMPLE, pad_edge=False)
+    grid.add_column("strategy", no_wrap=True)
+    for title in ("runs", *(measure.name for measure in found.measures), "gap"):
+        grid.add_column(title, justify="right", no_wrap=True)
+    for row in found.rows:
+        figures = [_text(measure.name, row.figures[measure.name]) for measure in found.measures]
+        grid.add_row(row.strategy, str(row.runs), *figures, "" if row.gap is None else f"{row.gap:.2%}")
+    return grid
+
+
+def _text(measure: str, figure: Figure) -> str:
+    scale, digits = {"accuracy": (100.0, 2), "memory": (1 / 2**30, 2), "seconds": (1.0, 2), "classes": (1.0, 2)}.get(
+        measure, (1.0, 4)
+    )
+    spread = "" if figure.deviation is None else f" ±{figure.deviation * scale:.{digits}f}"
+    mark = {"best": "**", "not worse": "*"}.get(figure.mark, "")
+    tested = measure not in ("seconds", "memory")
+    return f"{figure.mean * scale:.{digits}f}{spread}{f' {mark:<2}' if tested else ''}"
+
+
+def _greedy_and_exact(cells: Sequence[Cell], budget: int) -> list[str]:
+    """How far from the best possible the greedy rules end, where their exact forms ran too."""
+    lines = []
+    for rule, exact in _PAIRS:
+        ends = {c.seed: c.objective for c in cells if (c.strategy, c.budget) == (rule, budget)}
+        best = {c.seed: c for c in cells if (c.strategy, c.budget) == (exact, budget)}
+        left = [ends.get(seed, ends.get(0)) for seed in best]
+        costs = [cost for cost in left if cost]
+        bounds = [cell.objective_bound for cell in best.values() if cell.objective_bound]
+        if not costs or len(costs) != len(bounds):
+            continue
+        cost, bound = sum(costs) / len(costs), sum(bounds) / len(bounds)
+        reached = sum(cell.objective or 0.0 for cell in best.values()) / len(best)
+        lines.append(
+            f"{rule} leaves a cost of {cost:.5g}, the engine {reached:.5g}, and no picks leave less than {bound:.5g}: "
+            f"the greedy rule is at most {cost / bound - 1:.2%} above the least possible."
+        )
+    return lines
