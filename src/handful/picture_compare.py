@@ -43,6 +43,8 @@ def draw(table: Table, file: Path | BinaryIO, *, what: str) -> None:
 
 
 def _panel(axes: Any, table: Table, measure: Measure, *, named: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     scale = _SCALES.get(measure.name, 1.0)
     for line, row in enumerate(reversed(table.rows)):
         figure = row.figures[measure.name]
@@ -55,6 +57,10 @@ def _panel(axes: Any, table: Table, measure: Measure, *, named: bool) -> None:
         axes.axvline(table.lower_bound, color=_INK, linewidth=1, linestyle="--", zorder=1)
     if measure.name == "seconds" and all(row.figures["seconds"].mean > 0 for row in table.rows):
         axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    if measure.name == "memory":
+        axes.set_xlim(left=0)
     axes.set_title(_TITLES[measure.name], fontsize=10, color=_INK, loc="left")
     axes.set_yticks(range(len(table.rows)), [row.strategy for row in reversed(table.rows)] if named else [])
     axes.set_ylim(-0.6, len(table.rows) - 0.4)

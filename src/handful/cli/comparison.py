@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LEGEND = (
     "** best, * not significantly worse (paired t-test over seeds, Holm's correction, 5 %); ± one standard deviation. "
-    "Gap: how far above the best possible distance, at most."
+    "Gap: the share of the distance that other picks could save, at most."
 )
 _PAIRS = (
     ("facility-location", "facility-location-exact"),

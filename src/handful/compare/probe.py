@@ -14,7 +14,9 @@ from sklearn.linear_model import LogisticRegression
 Labels = NDArray[Any]
 Points = NDArray[np.floating[Any]]
 
-_STRENGTH = 10.0  # C of the logistic regression, on unit vectors or standardised coordinates
+# C of the logistic regression, on unit vectors or standardised coordinates. Of 1, 10 and 100 this gave the best accuracy
+# for 10 to 180 random labels in 5 of 6 cases of CIFAR-10 and banking77 embeddings, and 0.8 points less in the sixth.
+_STRENGTH = 100.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Probe:
         model = LogisticRegression(C=_STRENGTH, max_iter=1000)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)  # as few labels have it
             model.fit(features, labels)
         return cls(classes, model)
 

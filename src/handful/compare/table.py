@@ -43,7 +43,7 @@ MEASURES = (
 class Figure:
     """A cell of the table: mean, standard deviation (None for a single run), and its place in its column.
 
-    ``mark`` is "best", "not worse" for those not significantly worse than the best, or empty.
+    ``mark`` is "best", "not worse" for those not significantly worse than the best, or empty: worse, or not tested.
     """
 
     mean: float
@@ -113,16 +113,16 @@ def _column(values: dict[str, dict[int, float]], measure: Measure) -> dict[str, 
     }
     sign = 1.0 if measure.less else -1.0
     best = min(figures, key=lambda name: sign * figures[name].mean)
-    marks = {best: "best"}
+    marks = {best: "best"} if measure.tested else {}
     if measure.tested:
-        others = [name for name in figures if name != best]
-        chances = np.array(
-            [
-                _chance(sign * _differences(values[name], values[best]), _certain(name) and _certain(best))
-                for name in others
-            ]
-        )
-        marks |= {name: "not worse" for name, worse in zip(others, holm(chances), strict=True) if not worse}
+        found = {
+            name: _chance(sign * _differences(values[name], values[best]), _certain(name) and _certain(best))
+            for name in figures
+            if name != best
+        }
+        chances = {name: chance for name, chance in found.items() if chance is not None}
+        worse = holm(np.array(list(chances.values())))
+        marks |= {name: "not worse" for name, rejected in zip(chances, worse, strict=True) if not rejected}
     return {name: Figure(f.mean, f.deviation, marks.get(name, "")) for name, f in figures.items()}
 
 
@@ -147,13 +147,18 @@ def _certain(name: str) -> bool:
     return not strategy.seeded and not strategy.needs
 
 
-def _chance(differences: Floats, certain: bool) -> float:
-    """The chance of such differences if there were none on average: Student's t, of pairs, on both sides."""
+def _chance(differences: Floats, certain: bool) -> float | None:
+    """The chance of such differences if there were none on average: Student's t, of pairs, on both sides.
+
+    None where single runs of rules that use chance say nothing about it.
+    """
+    if len(differences) < 2 and not certain:
+        return None
     if not differences.any():
         return 1.0
-    if certain or (len(differences) > 1 and np.ptp(differences) <= 1e-12 * np.abs(differences).max()):
+    if np.ptp(differences) <= 1e-12 * np.abs(differences).max():
         return 0.0
-    return 1.0 if len(differences) < 2 else float(ttest_1samp(differences, 0.0).pvalue)
+    return float(ttest_1samp(differences, 0.0).pvalue)
 
 
 def holm(chances: Floats, level: float = LEVEL) -> NDArray[np.bool_]:
