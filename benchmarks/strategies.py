@@ -233,7 +233,8 @@ def main() -> None:
                 if "failed" in theirs:
                     line += f"  can't: {theirs['failed']}"
                 else:
-                    line += f"{theirs['seconds']:>9.2f}{theirs['peak']:>7.2f}{theirs['seconds'] / mine['seconds']:>15.1f}"
+                    faster = theirs["seconds"] / mine["seconds"]
+                    line += f"{theirs['seconds']:>9.2f}{theirs['peak']:>7.2f}{faster:>15.1f}"
                     if mine["objective"] is not None:
                         line += f"{mine['objective'] / theirs['objective']:>9.4f}"
             print(line, flush=True)

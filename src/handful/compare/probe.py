@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 Labels = NDArray[Any]
 Points = NDArray[np.floating[Any]]
 
-# C of the logistic regression, on unit vectors or standardised coordinates. Of 1, 10 and 100 this gave the best accuracy
-# for 10 to 180 random labels in 5 of 6 cases of CIFAR-10 and banking77 embeddings, and 0.8 points less in the sixth.
+# C of the logistic regression, on unit vectors or standardised coordinates. Of 1, 10 and 100 this gave the best
+# accuracy for 10 to 180 random labels in 5 of 6 cases of CIFAR-10 and banking77 embeddings, and lost 0.8 points in
+# the sixth.
 _STRENGTH = 100.0
 
 

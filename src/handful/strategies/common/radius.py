@@ -54,7 +54,8 @@ def pure_radius(task: Task, points: NDArray[np.float32], purity: float, classes:
     reach = _nearest_stranger(Pool(points, "euclidean"), found.labels, task.effort.threads)
     order = np.argsort(reach)
     impure = np.cumsum(task.pool.masses[order])
-    at = min(int(np.searchsorted(impure, 1 - purity)), len(order) - 1)
+    allowed = 1 - purity + 1e-9  # masses that sum to the share exactly may seem to pass it by a rounding
+    at = min(int(np.searchsorted(impure, allowed, side="right")), len(order) - 1)
     radius = float(reach[order[at]])
     if not (np.isfinite(radius) and radius > 0):  # one cluster only, or copies of a point in several
         usable = reach[np.isfinite(reach) & (reach > 0)]
