@@ -93,6 +93,8 @@ def compare(
     linear probe trained on the picks of the round before; the first round is random.
     """
     counts, listed = _budgets(budgets), _names(names)
+    if (test is None) != (test_labels is None):
+        raise HandfulError("--test and --test-labels belong together; give both or neither.")
     share, seconds = values.gap(gap), values.duration(time_limit)
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.compare import Contest, cells_of, run
@@ -104,6 +106,7 @@ def compare(
         with naming("--metric"):
             Metric.parse(metric)
         table = Source(pool, id_column, array, None).read()
+        tested = None if test is None else _points(test)
         contest = Contest(
             points=table.points,
             metric=metric,
@@ -111,14 +114,12 @@ def compare(
             names=listed,
             seeds=seeds,
             labels=_labels(labels, len(table.points)),
-            test=None if test is None else _points(test),
-            test_labels=None if test is None or test_labels is None else _labels(test_labels, len(_points(test))),
+            test=tested,
+            test_labels=None if tested is None else _labels(test_labels, len(tested)),
             effort=Effort(time_limit=seconds, gap=share, threads=threads),
         )
         if counts[-1] > len(table.points):
             raise HandfulError(f"--budgets {budgets} asks for more picks than {pool} has points, {len(table.points)}.")
-        if (test is None) != (test_labels is None):
-            raise HandfulError("--test and --test-labels belong together; give both or neither.")
         with naming(str(pool)):
             identity = contest.identity
         folder.mkdir(parents=True, exist_ok=True)

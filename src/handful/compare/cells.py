@@ -62,12 +62,10 @@ class Contest:
             raise HandfulError("test points and test labels must be given together")
         if self.test is not None and self.labels is None:
             raise HandfulError("test points measure a probe trained on labels: give the labels of the pool too")
-        for labels, points, what in (
-            (self.labels, self.points, "labels"),
-            (self.test_labels, self.test, "test labels"),
-        ):
-            if labels is not None and points is not None and len(labels) != len(points):
-                raise HandfulError(f"there are {len(labels)} {what} for {len(points)} points; give one for each")
+        _check_lengths(self.labels, self.points, "labels")
+        _check_lengths(self.test_labels, self.test, "test labels")
+        if self.test is not None and self.test.shape[1:] != self.points.shape[1:]:
+            raise HandfulError(f"test points have the shape {self.test.shape}, and the pool's {self.points.shape}")
 
     @cached_property
     def strategies(self) -> tuple[Strategy, ...]:

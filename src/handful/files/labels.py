@@ -40,9 +40,7 @@ def read_labels(source: str | PathLike[str], count: int) -> NDArray[Any]:
     else:
         values = _lines(path, commas=suffix == ".csv")
     if values.ndim != 1 or values.dtype.kind not in "iuUb":
-        raise HandfulError(
-            f"{source} holds {values.dtype} of shape {values.shape}; labels are numbers or words, in one row"
-        )
+        raise HandfulError(f"{source} holds {values.dtype} of shape {values.shape}; one number or word each is a label")
     if len(values) != count:
         raise HandfulError(f"{source} holds {len(values)} labels for {count} points; give one label per point")
     return values
@@ -55,9 +53,7 @@ def _array(path: Path, array: str | None) -> NDArray[Any]:
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
             if array is None or array not in names:
-                raise HandfulError(
-                    f"{path} holds the arrays {', '.join(names)}; write {path}:NAME to say which are labels"
-                )
+                raise HandfulError(f"{path} holds {', '.join(names)}; say which are the labels by {path}:NAME")
             return np.asarray(archive[array])
 
 
