@@ -107,6 +107,7 @@ REFUSED = [
     ("probcover", {"purity": 1.5}, "purity must be between 0 and 1"),
     ("probcover", {"classes": 1}, "classes must be a whole number of 2 or more"),
     ("dcom", {"delta": float("nan")}, "delta must be a number above 0"),
+    ("dcom", {"delta": 0.5, "most": 0.4}, "most must be a number no smaller than delta, 0.5; got 0.4"),
     ("least-confidence", {}, "least-confidence needs a model's class probabilities of all 60 points"),
     ("uncertainty-wasserstein", {}, "uncertainty-wasserstein needs a model's class probabilities"),
     ("badge", {}, "badge needs a model"),

@@ -51,26 +51,28 @@ def test_badge_draws_only_among_points_without_a_label() -> None:
 
 
 def dcom_by_looking(
-    points: Floats, p: Floats, already: Indices, labels: Indices, budget: int, delta: float, purity: float
+    points: Floats, p: Floats, already: Indices, labels: Indices, budget: int, delta: float, most: float
 ) -> tuple[list[int], float]:
     distances = euclidean(unit(points))
+    agreement = 0.4 + 0.2 * (distances[already] <= delta).any(axis=0).mean()
     covered = np.zeros(len(points), bool)
     radii = []
     for pick_, label in zip(already, labels, strict=True):
-        reach = delta
-        for radius in distances[pick_]:
+        reach = 0.0
+        for radius in distances[pick_][distances[pick_] <= most]:
             ball = distances[pick_] <= radius
-            if (p[ball].argmax(axis=1) == label).mean() >= purity:
+            if (p[ball].argmax(axis=1) == label).mean() >= agreement:
                 reach = max(reach, radius)
         radii.append(reach)
         covered |= distances[pick_] <= reach * (1 + 1e-6)
-    radius = np.mean(radii) if radii else delta
-    share = covered.mean()
-    competence = (1 + math.exp(-3)) / (1 + math.exp(-30 * (share - 0.9))) if radii else 0.0
+    radius = np.mean(radii)
+    competence = (1 + math.exp(-10)) / (1 + math.exp(-50 * (covered.mean() - 0.8)))
+    unsure = lack_of_margin(p)
+    unsure = (unsure - unsure.min()) / (unsure.max() - unsure.min())
     chosen: list[int] = []
     for _ in range(budget):
         degree = ((distances <= radius) & ~covered).sum(axis=1).astype(float)
-        scores = competence * lack_of_margin(p) + (1 - competence) * degree / max(degree.max(), 1)
+        scores = competence * unsure + (1 - competence) * degree / max(degree.max(), 1)
         scores[[*already, *chosen]] = -1
         chosen.append(int(np.argmax(scores)))
         covered |= distances[chosen[-1]] <= radius
@@ -81,19 +83,20 @@ def dcom_by_looking(
 def test_dcom_mixes_coverage_and_margin(seed: int) -> None:
     points, p, already = clustered(seed), probabilities(seed), np.array([3, 20, 41])
     labels = p[already].argmax(axis=1)
-    expected, competence = dcom_by_looking(points, p, already, labels, 5, 0.5, 0.8)
-    assert competence < 0.1
-    given = {"already": already, "labels": labels, "probabilities": p, "delta": 0.5, "purity": 0.8}
-    assert strategies.get("dcom")(points, 5, **given).tolist() == expected
+    expected, competence = dcom_by_looking(points, p, already, labels, 5, 0.5, 0.6)
+    assert competence < 0.5
+    given = {"already": already, "labels": labels, "probabilities": p, "delta": 0.5, "most": 0.6}
+    picks = strategies.get("dcom")(points, 5, **given)
+    assert picks.tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_dcom_of_a_model_that_knows_takes_small_margins(seed: int) -> None:
     points, already = clustered(seed), np.array([3, 20, 41])
     p = 0.5 * probabilities(seed) + 0.5 * np.eye(4)[np.zeros(60, int)]  # class 0 is the likeliest everywhere
-    expected, competence = dcom_by_looking(points, p, already, np.zeros(3, int), 5, 0.5, 0.8)
+    expected, competence = dcom_by_looking(points, p, already, np.zeros(3, int), 5, 0.5, 2.0)
     assert competence > 0.9
-    given = {"already": already, "labels": np.zeros(3, int), "probabilities": p, "delta": 0.5, "purity": 0.8}
+    given = {"already": already, "labels": np.zeros(3, int), "probabilities": p, "delta": 0.5, "most": 2.0}
     assert strategies.get("dcom")(points, 5, **given).tolist() == expected
 
 

@@ -3,10 +3,11 @@ r"""DCoM: coverage while the model knows little, margins once it knows more.
 Every labelled point has a ball of its own, as large as the model's predictions in it agree with its label. The share
 P of the pool that these balls cover says how competent the model is,
 
-.. math:: S = \frac{1 + e^{-k (1 - a)}}{1 + e^{-k (P - a)}}, \qquad a = 0.9,\; k = 30,
+.. math:: S = \frac{1 + e^{-k (1 - a)}}{1 + e^{-k (P - a)}}, \qquad a = 0.8,\; k = 50,
 
-and points are ranked by :math:`S\,(1 - M(x)) + (1 - S)\,O(x)`, with M the margin between the two likeliest classes
-and O the number of uncovered points in the ball of mean radius around x, over the largest such number.
+and points are ranked by :math:`S\,(1 - M(x)) + (1 - S)\,O(x)`, with M the margin between the two likeliest classes,
+scaled to between 0 and 1, and O the number of uncovered points in the ball of mean radius around x, over the largest
+such number.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from handful.strategies.common.views import coordinates
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_FULL, _STEEP = 0.9, 30.0
+_FULL, _STEEP = 0.8, 50.0  # a and k
+_AGREEMENT, _MORE = 0.4, 0.2  # that a ball must reach, and how much more where balls cover everything
 
 
 @strategy(
@@ -38,7 +40,14 @@ _FULL, _STEEP = 0.9, 30.0
     "uncovered points while the model covers little, points of small margin once it covers more",
     needs="probabilities and labels, once there are earlier picks",
 )
-def dcom(task: Task, *, delta: float | None = None, purity: float = 0.95, classes: int | None = None) -> Indices:
+def dcom(
+    task: Task,
+    *,
+    delta: float | None = None,
+    most: float | None = None,
+    purity: float = 0.95,
+    classes: int | None = None,
+) -> Indices:
     """Rank by coverage and margin, mixed by how competent the model is; cover the ball of every pick at once.
 
     Mishal & Weinshall 2024, *DCoM: active learning for all learners*, arXiv:2407.01804. Labels must be column numbers
@@ -47,10 +56,11 @@ def dcom(task: Task, *, delta: float | None = None, purity: float = 0.95, classe
     Parameters
     ----------
     delta : float, optional
-        Radius of the balls before there are labels, and the least radius of the ball of a labelled point. Default: the
-        purity rule of ProbCover.
+        Radius of the balls before there are labels. Default: the purity rule of ProbCover.
+    most : float, optional
+        Largest radius of the ball of a labelled point. Default: 1.5 times ``delta``.
     purity : float
-        Share of the points in the ball of a labelled point that must be predicted to have its label.
+        Of the balls, in ProbCover's rule.
     classes : int, optional
         See `probcover`.
     """
@@ -59,11 +69,14 @@ def dcom(task: Task, *, delta: float | None = None, purity: float = 0.95, classe
         delta = pure_radius(task, points, purity, classes)
     elif not (np.isfinite(delta) and delta > 0):
         raise HandfulError(f"delta must be a number above 0; got {delta!r}")
+    most = 1.5 * delta if most is None else most
+    if not most >= delta:
+        raise HandfulError(f"most must be a number no smaller than delta, {delta:g}; got {most!r}")
     covered, radius, competence, unsure = np.zeros(task.pool.n, bool), delta, 0.0, np.zeros(task.pool.n)
     if len(task.already):
-        covered, radius = _covered_by_labels(task, Pool(points, "euclidean"), delta, purity)
+        covered, radius = _covered_by_labels(task, Pool(points, "euclidean"), delta, most)
         competence = _competence(float(task.pool.masses[covered].sum()))
-        unsure = lack_of_margin(task.require_probabilities("dcom"))
+        unsure = _scaled(lack_of_margin(task.require_probabilities("dcom")))
     balls = Pool(points, f"ball:{radius!r}", masses=task.pool.masses, candidates=task.pool.candidates)
     return _ranked(task, balls, covered, competence, unsure)
 
@@ -72,7 +85,13 @@ def _competence(coverage: float) -> float:
     return (1 + math.exp(-_STEEP * (1 - _FULL))) / (1 + math.exp(-_STEEP * (coverage - _FULL)))
 
 
-def _covered_by_labels(task: Task, pool: Pool, least: float, purity: float) -> tuple[NDArray[np.bool_], float]:
+def _scaled(values: Floats) -> Floats:
+    """Moved and stretched to between 0 and 1; all 0 where they are equal."""
+    spread = float(np.ptp(values))
+    return (values - values.min()) / spread if spread > 0 else np.zeros(len(values))
+
+
+def _covered_by_labels(task: Task, pool: Pool, delta: float, most: float) -> tuple[NDArray[np.bool_], float]:
     """Points in the balls of the labelled points, and the mean radius of these balls."""
     probabilities = task.require_probabilities("dcom")
     labels = task.labels
@@ -82,21 +101,26 @@ def _covered_by_labels(task: Task, pool: Pool, least: float, purity: float) -> t
             f"{probabilities.shape[1] - 1}"
         )
     predicted = probabilities.argmax(axis=1)
+    within = np.zeros(pool.n, bool)
+    for pick in task.already:
+        within |= pool.distances([pick], dtype=np.float32)[0] <= delta
+    agreement = _AGREEMENT + _MORE * float(task.pool.masses[within].sum())
     covered = np.zeros(pool.n, bool)
     radii = []
     for pick, label in zip(task.already, labels, strict=True):
         apart = pool.distances([pick], dtype=np.float32)[0]
-        radii.append(_pure_reach(apart, predicted == label, purity, least))
+        radii.append(_agreeing_reach(apart, predicted == label, agreement, most))
         covered |= apart <= radii[-1]
-    return covered, float(np.mean(radii))
+    return covered, max(float(np.mean(radii)), 1e-6 * delta)
 
 
-def _pure_reach(apart: NDArray[np.floating], agrees: NDArray[np.bool_], purity: float, least: float) -> float:
-    """The largest distance within which the share ``purity`` of the points agrees, and no less than ``least``."""
+def _agreeing_reach(apart: NDArray[np.floating], agrees: NDArray[np.bool_], agreement: float, most: float) -> float:
+    """The largest distance, up to ``most``, within which that share of the points agrees; 0 if there is none."""
     order = np.argsort(apart, kind="stable")
+    order = order[apart[order] <= most]
     share = np.cumsum(agrees[order]) / np.arange(1, len(order) + 1)
-    pure = np.flatnonzero(share >= purity)
-    return max(least, float(apart[order[pure[-1]]])) if len(pure) else least
+    enough = np.flatnonzero(share >= agreement)
+    return float(apart[order[enough[-1]]]) if len(enough) else 0.0
 
 
 def _ranked(task: Task, balls: Pool, covered: NDArray[np.bool_], competence: float, unsure: Floats) -> Indices:
