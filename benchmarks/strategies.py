@@ -186,13 +186,16 @@ def one(given: argparse.Namespace) -> None:
     work(points[small], probabilities[small], 3)  # imports and compiles
     if given.memory:
         resource.setrlimit(resource.RLIMIT_DATA, (int(given.memory * 2**30),) * 2)
-    start = time.perf_counter()
-    try:
-        picks = work(points, probabilities, int(budget))
-    except MemoryError as error:
-        print(json.dumps({"failed": f"MemoryError: {error}"[:100]}))
-        return
-    seconds = time.perf_counter() - start
+    times: list[float] = []
+    while len(times) < 5 and sum(times) < 3:  # short runs count as the fastest of a few
+        start = time.perf_counter()
+        try:
+            picks = work(points, probabilities, int(budget))
+        except MemoryError as error:
+            print(json.dumps({"failed": f"MemoryError: {error}"[:100]}))
+            return
+        times.append(time.perf_counter() - start)
+    seconds = min(times)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30
     figures = {"seconds": seconds, "peak": peak, "objective": objective(name, points, probabilities, picks)}
     print(json.dumps(figures), flush=True)

@@ -97,7 +97,9 @@ class Task:
     @cached_property
     def open(self) -> Indices:
         """Candidates that may still be picked, in ascending order."""
-        return np.setdiff1d(self.pool.candidates, self.already)
+        free = np.ones(self.pool.n, bool)
+        free[self.already] = False
+        return self.pool.candidates[free[self.pool.candidates]]
 
     @property
     def total(self) -> int:
