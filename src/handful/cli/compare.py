@@ -46,6 +46,7 @@ _Strategies = Annotated[
         "--strategies",
         metavar="NAME,NAME,…",
         help="Which to compare; handful strategies lists them. Wasserstein runs in any case, for its lower bound.",
+        show_default="the 12 usual ones, which need no model",
     ),
 ]
 _Labels = Annotated[
@@ -89,8 +90,8 @@ def compare(
 ) -> None:
     """Compare strategies on POOL: distance, coverage, accuracy, time and memory, over several seeds.
 
-    Strategies that need a model get one where there are --labels: they pick in rounds, one for each budget, with a
-    linear probe trained on the picks of the round before; the first round is random.
+    Strategies that need a model get one where there are --labels: they pick in rounds, one for each budget, \
+with a linear probe trained on the picks of the round before; the first round is random.
     """
     counts, listed = _budgets(budgets), _names(names)
     if (test is None) != (test_labels is None):
