@@ -20,13 +20,14 @@ _LEGEND = (
     "** best, * not significantly worse (paired t-test over seeds, Holm's correction, 5 %); ± one standard deviation. "
     "Gap: the share of the distance that other picks could save, at most."
 )
-_PAIRS = (
-    ("facility-location", "facility-location-exact"),
-    ("k-medoids", "k-medoids-exact"),
-    ("max-herding", "max-herding-exact"),
-    ("probcover", "probcover-exact"),
-    ("uncertainty-herding", "uncertainty-herding-exact"),
-)
+# A greedy rule or a search, and the runs of the engine that have its objective.
+_EXACT = {
+    "facility-location": ("facility-location-exact", "k-medoids-exact", "wasserstein-free"),
+    "k-medoids": ("k-medoids-exact", "facility-location-exact", "wasserstein-free"),
+    "max-herding": ("max-herding-exact",),
+    "probcover": ("probcover-exact",),
+    "uncertainty-herding": ("uncertainty-herding-exact",),
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Report:
         bound = "" if found.lower_bound is None else f"; any picks are at distance {found.lower_bound:.6g} or more"
         console.print(f"{found.budget} picks of {self.what}{bound}", soft_wrap=True)
         console.print(_grid(found))
-        for line in _greedy_and_exact(cells, found.budget):
+        for line in _own_objectives(cells, found.budget):
             console.print(line, soft_wrap=True)
 
 
@@ -90,21 +91,23 @@ def _text(measure: str, figure: Figure) -> str:
     return f"{figure.mean * scale:.{digits}f}{spread}{f' {mark:<2}' if tested else ''}"
 
 
-def _greedy_and_exact(cells: Sequence[Cell], budget: int) -> list[str]:
-    """How far from the best possible the greedy rules end, where their exact forms ran too."""
+def _own_objectives(cells: Sequence[Cell], budget: int) -> list[str]:
+    """How far from the best possible of its own objective a rule ends, where the engine had that objective too."""
     lines = []
-    for rule, exact in _PAIRS:
-        ends = {c.seed: c.objective for c in cells if (c.strategy, c.budget) == (rule, budget)}
-        best = {c.seed: c for c in cells if (c.strategy, c.budget) == (exact, budget)}
-        left = [ends.get(seed, ends.get(0)) for seed in best]
-        costs = [cost for cost in left if cost]
-        bounds = [cell.objective_bound for cell in best.values() if cell.objective_bound]
-        if not costs or len(costs) != len(bounds):
-            continue
-        cost, bound = sum(costs) / len(costs), sum(bounds) / len(bounds)
-        reached = sum(cell.objective or 0.0 for cell in best.values()) / len(best)
-        lines.append(
-            f"{rule} leaves a cost of {cost:.5g}, the engine {reached:.5g}, and no picks leave less than {bound:.5g}: "
-            f"the greedy rule is at most {cost / bound - 1:.2%} above the least possible."
-        )
+    for rule, engines in _EXACT.items():
+        for engine in engines:
+            ours = {c.seed: c for c in cells if (c.strategy, c.budget) == (engine, budget)}
+            ends = {c.seed: c for c in cells if (c.strategy, c.budget) == (rule, budget)}
+            # A rule without chance ran once; a radius by chance is the same for both only with the same seed.
+            pairs = [(ends.get(seed, ends.get(0)), cell) for seed, cell in ours.items()]
+            costs = [cell.objective for cell, _ in pairs if cell is not None and cell.objective is not None]
+            bounds = [cell.objective_bound for _, cell in pairs if cell.objective_bound is not None]
+            if costs and len(costs) == len(bounds):
+                cost, bound = sum(costs) / len(costs), sum(bounds) / len(bounds)
+                reached = sum(cell.objective or 0.0 for _, cell in pairs) / len(pairs)
+                lines.append(
+                    f"{rule} leaves a cost of {cost:.5g}, {engine} {reached:.5g}, and no picks leave less than "
+                    f"{bound:.5g}: {rule} is at most {cost / bound - 1:.2%} above the least possible."
+                )
+                break
     return lines

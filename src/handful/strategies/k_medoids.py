@@ -12,10 +12,9 @@ from handful.clock import Clock
 from handful.lifted import Shares
 from handful.order import ordered
 from handful.search import Search
-from handful.selection import Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.greedy import greedy
-from handful.strategies.common.strategy import strategy
+from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 
 Indices = NDArray[np.int64]
@@ -26,7 +25,7 @@ _WORK = 2_000  # what is tried of them, in medoids
 
 
 @strategy("k-medoids", "cluster centres: the points to which all others are nearest on average")
-def k_medoids(task: Task, *, exact: bool = False) -> Indices | Selection:
+def k_medoids(task: Task, *, exact: bool = False) -> Found:
     r"""Minimise :math:`\sum_i a_i \min_{j \in S} c(x_i, x_j)` over the picks S; earlier picks stay where they are.
 
     Kaufman & Rousseeuw 1990, *Finding groups in data*, Wiley. The search begins with the greedy picks (their BUILD),
@@ -40,12 +39,12 @@ def k_medoids(task: Task, *, exact: bool = False) -> Indices | Selection:
     """
     if exact:
         return optimised(task, task.pool, "free")
-    picks = _medoids(task)
-    return ordered(task.pool, _FREE, picks, len(task.already))[len(task.already) :]
+    picks, cost = _medoids(task)
+    return ordered(task.pool, _FREE, picks, len(task.already))[len(task.already) :], cost
 
 
-def _medoids(task: Task) -> Indices:
-    """Medoids, the earlier picks first."""
+def _medoids(task: Task) -> tuple[Indices, float]:
+    """Medoids, the earlier picks first, and the cost that they leave."""
     pool, threads = task.pool, task.effort.threads
     built, _ = greedy(pool, task.budget, task.already, task.open, threads)
     random = task.random()
@@ -55,4 +54,4 @@ def _medoids(task: Task) -> Indices:
         for _ in range(min(100, _WORK // task.total) if pool.n <= _SMALL else 0):
             other = search.perturb(found, random)
             found = other if other.distance < found.distance else found
-    return found.picks
+    return found.picks, found.distance
