@@ -12,7 +12,7 @@ PRINTED = ("wass", "wass+eoc", "wass+eoc+p")
 
 @strategy("gbd", "the paper's Benders decomposition for the Wasserstein distance, as printed, with basic cuts")
 def gbd(task: Task, *, preset: str = "wass") -> Selection:
-    """Minimise the Wasserstein distance by Algorithm 1 of the paper; its bounds are no certificate.
+    """Minimise the Wasserstein distance by Algorithm 1 of the paper; only the basic cuts prove anything.
 
     Mahmood, Fidler & Law 2022, *Low-budget active learning via Wasserstein distance: an integer programming approach*,
     ICLR.
