@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from handful.blocks import workers
 from handful.clock import Clock
 from handful.errors import HandfulError
+from handful.greedy import coverage_gains, coverage_losses
 from handful.pool import Pool
-from handful.strategies.common.greedy import coverage_gains, coverage_losses
 from handful.strategies.common.radius import pure_radius
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task

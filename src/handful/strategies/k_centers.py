@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.strategies.common.greedy import nearest_costs
+from handful.greedy import nearest_costs
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from handful.blocks import workers
 from handful.clock import Clock
+from handful.greedy import greedy
 from handful.lifted import Shares
 from handful.order import ordered
 from handful.search import Search
 from handful.strategies.common.engine import optimised
-from handful.strategies.common.greedy import greedy
 from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from handful.greedy import greedy
 from handful.strategies.common.engine import optimised
-from handful.strategies.common.greedy import greedy
 from handful.strategies.common.radius import ball_pool
 from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task

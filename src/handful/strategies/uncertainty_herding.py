@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from handful.greedy import greedy
 from handful.pool import Pool
 from handful.strategies.common.engine import optimised
-from handful.strategies.common.greedy import greedy
 from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.uncertainty import uncertainty
