@@ -172,7 +172,7 @@ def objective(name: str, points: NDArray[np.float32], probabilities: Floats, pic
         return float(Pool(points).distances(picks).min(axis=0).max())
     if name == "max-herding":
         return float(Pool(unit(points), f"rbf:{0.5**0.5!r}").distances(picks).min(axis=0).mean())
-    if name == "probcover":  # at one radius for both: half of all points within it of the nearest of 10 random ones
+    if name == "probcover":  # the two choose other radii, so they are judged at one that neither chose
         return float(Pool(unit(points), "ball:0.8").distances(picks).min(axis=0).mean())
     return float(Pool(points).distances(picks).min(axis=0).mean())
 
