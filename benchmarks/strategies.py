@@ -229,7 +229,7 @@ def main() -> None:
               f"{'times as fast':>15}{'quality':>9}")  # fmt: skip
         for name in given.strategies.split(","):
             mine = measured(given, "ours", name, budget)
-            line = f"{name:<26}" + (mine.get("failed") or f"{mine['seconds']:>9.2f}{mine['peak']:>7.2f}")
+            line = f"{name:<26}" + (mine.get("failed") or f"{mine['seconds']:>9.3f}{mine['peak']:>7.2f}")
             if name in RIVALS and not given.no_rivals and "failed" not in mine:
                 theirs = measured(given, "rival", name, budget)
                 line += f"   {RIVALS[name][0]:<18}"
@@ -237,7 +237,7 @@ def main() -> None:
                     line += f"  can't: {theirs['failed']}"
                 else:
                     faster = theirs["seconds"] / mine["seconds"]
-                    line += f"{theirs['seconds']:>9.2f}{theirs['peak']:>7.2f}{faster:>15.1f}"
+                    line += f"{theirs['seconds']:>9.3f}{theirs['peak']:>7.2f}{faster:>15.1f}"
                     if mine["objective"] is not None:
                         line += f"{mine['objective'] / theirs['objective']:>9.4f}"
             print(line, flush=True)

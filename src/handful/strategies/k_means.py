@@ -20,13 +20,14 @@ def k_means(task: Task) -> NDArray[np.int64]:
     """
     points = coordinates(task.pool, "k-means")
     found = k_means_clusters(points, task.pool.masses, task.total, task.seed, batches=False)
+    squares = np.einsum("ij,ij->i", points, points)
     left = np.zeros(task.pool.n, bool)
     left[task.open] = True
     order = np.lexsort((-found.sizes, found.fewest(task.already)))
     picks: list[int] = []
     while len(picks) < task.budget:  # more than once only where some clusters are empty
         for cluster in order[: task.budget - len(picks)]:
-            apart = np.square(points - found.centres[cluster]).sum(axis=1)
+            apart = squares - 2 * (points @ found.centres[cluster])  # but for one and the same |centre|²
             picks.append(int(np.argmin(np.where(left, apart, np.inf))))
             left[picks[-1]] = False
     return np.array(picks, np.int64)
