@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from handful.greedy import nearest_costs
 from handful.strategies.common.strategy import strategy
@@ -21,10 +22,11 @@ def k_centers(task: Task) -> NDArray[np.int64]:
     left = np.zeros(task.pool.n, bool)
     left[task.open] = True
     picks = [] if len(task.already) else [int(task.random().choice(task.open))]
-    nearest = nearest_costs(task.pool, np.append(task.already, picks).astype(np.int64))
-    left[picks] = False
-    while len(picks) < task.budget:
-        picks.append(int(np.argmax(np.where(left, nearest, -1.0))))
-        left[picks[-1]] = False
-        np.minimum(nearest, task.pool.distances(picks[-1:], dtype=np.float32)[0], out=nearest)
+    with threadpool_limits(1):  # the products of one pick with all points are too small to share
+        nearest = nearest_costs(task.pool, np.append(task.already, picks).astype(np.int64))
+        left[picks] = False
+        while len(picks) < task.budget:
+            picks.append(int(np.argmax(np.where(left, nearest, -1.0))))
+            left[picks[-1]] = False
+            np.minimum(nearest, task.pool.distances(picks[-1:], dtype=np.float32)[0], out=nearest)
     return np.array(picks, np.int64)

@@ -33,16 +33,16 @@ def kernel_herding(task: Task, *, sigma: float | None = None) -> NDArray[np.int6
     pool = kernel_pool(task.pool, sigma, "kernel-herding")
     with workers(task.effort.threads, Clock(math.inf)) as crew:
         means = _kernel_means(pool, task.open, crew)
-    taken = np.zeros(len(task.open))
-    for pick in task.already:
-        taken += 1 - pool.distances([pick], task.open, dtype=np.float32)[0]
-    left = np.ones(len(task.open), bool)
-    picks: list[int] = []
-    for count in range(len(task.already), task.total):
-        best = int(np.argmax(np.where(left, means - taken / (count + 1), -np.inf)))
-        left[best] = False
-        picks.append(int(task.open[best]))
-        taken += 1 - pool.distances(picks[-1:], task.open, dtype=np.float32)[0]
+        taken = np.zeros(len(task.open))
+        for pick in task.already:
+            taken += 1 - pool.distances([pick], task.open, dtype=np.float32)[0]
+        left = np.ones(len(task.open), bool)
+        picks: list[int] = []
+        for count in range(len(task.already), task.total):
+            best = int(np.argmax(np.where(left, means - taken / (count + 1), -np.inf)))
+            left[best] = False
+            picks.append(int(task.open[best]))
+            taken += 1 - pool.distances(picks[-1:], task.open, dtype=np.float32)[0]
     return np.array(picks, np.int64)
 
 
