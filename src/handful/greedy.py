@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
-_FIRST = 64  # bounds that are computed again at a time, at first
+_FIRST = 256  # bounds that are brought up to date at a time, at first
 
 
 def greedy(
@@ -152,7 +152,8 @@ def _summed(pool: Pool, candidates: Indices, add: Callable[[Indices, Floats], No
         add(block, sums)
         return sums
 
-    return np.concatenate([np.zeros(0), *crew.map(of, slices(len(candidates), _TALL))])
+    tall = max(32, min(_TALL, len(candidates) // 8))  # a few blocks for each thread also where they are few
+    return np.concatenate([np.zeros(0), *crew.map(of, slices(len(candidates), tall))])
 
 
 def _ceiling(pool: Pool) -> float:
