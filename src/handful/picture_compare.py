@@ -31,9 +31,10 @@ def draw(table: Table, file: Path | BinaryIO, *, what: str) -> None:
     sheet.suptitle(f"{table.budget} picks of {what}", fontsize=13, color=_INK, x=0.01, ha="left")
     for at, (axes, measure) in enumerate(zip(sheet.subplots(1, panels, squeeze=False)[0], table.measures, strict=True)):
         _panel(axes, table, measure, named=at == 0)
+    bound = "" if table.lower_bound is None else "; dashed: proven lower bound for any picks"
     sheet.supxlabel(
         "points: mean over seeds, bars: one standard deviation; red: best, blue: not significantly worse "
-        "(paired t-test, Holm's correction, 5 %); dashed: proven lower bound for any picks",
+        f"(paired t-test, Holm's correction, 5 %){bound}",
         fontsize=8.5,
         color=_FAINT,
         x=0.01,
