@@ -82,7 +82,15 @@ class Metric:
         else:
             np.matmul(x, y.T, out=costs)
         parameter = 0.0 if math.isnan(self.parameter) else self.parameter
-        _finish(costs, x, y, x_norms, y_norms, math.inf if direct else _CANCELLED, _CODES[self.name], parameter)
+        # In single precision NumPy's exponential takes a thirtieth of the time of the compiled expm1, whose small
+        # values are more exact than single precision is asked to be.
+        fast = self.name == "rbf" and costs.dtype == np.float32
+        code = _CODES["sqeuclidean" if fast else self.name]
+        _finish(costs, x, y, x_norms, y_norms, math.inf if direct else _CANCELLED, code, parameter)
+        if fast:
+            costs *= np.float32(-0.5 / parameter**2)
+            np.exp(costs, out=costs)
+            np.subtract(np.float32(1), costs, out=costs)
         return costs
 
     def rounding(self, dtype: type[np.floating[Any]], dimension: int, largest_norm: float, raw_norm: float) -> float:

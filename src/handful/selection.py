@@ -24,6 +24,7 @@ STATUS = {
     "iterations": "all rounds asked for are done",
     "time": "the time is over",
     "interrupted": "interrupted: the best picks so far, with their valid bound",
+    "strategy": "picked by a strategy that does not optimise this distance",
 }
 
 

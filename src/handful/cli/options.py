@@ -171,3 +171,42 @@ Picture = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.", rich_help_panel=_OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.", rich_help_panel=_OUTPUT)]
+
+_STRATEGY = "By another strategy"
+
+StrategyName = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="Pick by this strategy (handful strategies lists them), and judge its picks like any others.",
+        rich_help_panel=_STRATEGY,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Labels of the earlier picks, in the order of --already, for strategies that use them.",
+        rich_help_panel=_STRATEGY,
+    ),
+]
+Probabilities = Annotated[
+    Path | None,
+    typer.Option(
+        "--probabilities",
+        metavar="FILE",
+        help="A model's class probabilities: a row per point, a column per class.",
+        rich_help_panel=_STRATEGY,
+    ),
+]
+Gradients = Annotated[
+    Path | None,
+    typer.Option(
+        "--gradients",
+        metavar="FILE",
+        help="Embeddings of a model's loss gradients, a row per point.",
+        rich_help_panel=_STRATEGY,
+    ),
+]

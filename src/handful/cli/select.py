@@ -69,6 +69,10 @@ def select(
     pruning: benders.Pruning = None,
     parts: benders.Parts = None,
     processes: benders.Processes = None,
+    strategy: options.StrategyName = None,
+    labels: options.Labels = None,
+    probabilities: options.Probabilities = None,
+    gradients: options.Gradients = None,
 ) -> None:
     """Pick the points of POOL that stand best for all of it, with a proof of how good they are."""
     if budget < 1:
@@ -81,19 +85,24 @@ def select(
         *(pruning, parts, processes),
     )
     words.check(method)
+    if strategy is not None and (method != "engine" or checkpoint is not None):
+        raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
+        from handful.cli.by_strategy import runner
         from handful.metrics import Metric
 
+        by_strategy = runner(strategy, labels, probabilities, gradients)
         with naming("--metric"):
             Metric.parse(metric)
         source = Source(pool, id_column, array, mass)
         table = source.read()
-        run = benders.chosen(method, words, table)
+        run = by_strategy or benders.chosen(method, words, table)
         before, rows = earlier(table, already), allowed(table, candidates, exclude)
         picks = budget if already_counts else budget + len(before)
         line.say(_what(table.points, metric, picks, rows, size))
-        line.say(_until(share, seconds, rounds))
+        if strategy is None:
+            line.say(_until(share, seconds, rounds))
         selection = run(
             source.pool(table, metric, rows),
             budget,

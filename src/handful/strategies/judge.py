@@ -1,0 +1,86 @@
+"""Picks of any strategy as a `Selection`: their exact distance and plan and, where cheap, a proven lower bound."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handful.problem import PicksWeight, mass_range
+from handful.proof import ROOT, Proof
+from handful.selection import Progress, Selection
+from handful.strategies.common.engine import optimised
+from handful.strategies.common.strategy import Strategy
+from handful.strategies.common.task import Task
+from handful.transport import transport
+
+Indices = NDArray[np.int64]
+
+_CHEAP = 5_000  # points of a pool whose bound takes seconds
+_SECONDS = 10.0  # that it may take
+
+
+@dataclass(frozen=True)
+class Judged(Selection):
+    """A selection by a strategy that did not optimise its distance."""
+
+    strategy: str = ""
+
+    def __str__(self) -> str:
+        start = f"{len(self.indices)} picks of {self.pool.n:,} points by {self.strategy}: distance {self.distance:.6g}"
+        if not self.lower_bound > 0:
+            return f"{start}; no lower bound was sought"
+        return f"{start}, at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+
+
+def judged(strategy: Strategy, task: Task, picks_weight: PicksWeight) -> Selection:
+    """Pick by the strategy, and judge the picks as carrying ``picks_weight``.
+
+    Where the engine found them for just that distance, its own selection is returned. In pools of at most 5,000 points
+    the bound is sought for up to 10 seconds; in others it is 0, which is said.
+    """
+    start = time.perf_counter()
+    outcome = strategy.run(task)
+    shares = mass_range(picks_weight, task.total)
+    own = outcome.selection
+    if own is not None and own.pool is task.pool and (own.low, own.high) == (shares.low, shares.high):
+        return own
+    picks = np.append(task.already, outcome.indices)
+    pool = task.pool
+    costs = pool.distances(picks)
+    plan = transport(costs, pool.masses, shares.low, shares.high)
+    proof, bound = _bound(task, picks_weight)
+    seconds = time.perf_counter() - start
+    bound = min(bound, plan.distance)
+    return Judged(
+        indices=outcome.indices,
+        already=task.already,
+        distance=plan.distance,
+        lower_bound=bound,
+        masses=plan.shares(len(picks)),
+        plan=picks[plan.labels(costs)],
+        flow_rows=plan.rows,
+        flow_picks=plan.columns,
+        flow_masses=plan.mass,
+        proof=proof,
+        low=shares.low,
+        high=shares.high,
+        status="strategy",
+        seconds=seconds,
+        trace=(Progress(seconds, plan.distance, bound, "done"),),
+        pool=pool,
+        strategy=strategy.name,
+    )
+
+
+def _bound(task: Task, picks_weight: PicksWeight) -> tuple[Proof, float]:
+    """A proof that holds for any picks of this kind, these too, and the bound it proves."""
+    if task.pool.n <= _CHEAP:
+        effort = replace(task.effort, time_limit=min(_SECONDS, task.effort.time_limit), progress=None)
+        best = optimised(replace(task, effort=effort), task.pool, picks_weight)
+        return best.proof, best.lower_bound
+    proof = Proof()
+    proof.close(ROOT, np.zeros(task.pool.n))  # prices of 0 prove that a distance is at least 0
+    return proof, 0.0
