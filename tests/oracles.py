@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import ot
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from handful import Pool, Selection
 from handful.blocks import Workers, workers
@@ -158,11 +159,45 @@ class Part:
     others: frozenset[int]
     some: frozenset[int] | None
     bound: float
+    limits: tuple[tuple[frozenset[int], int, int], ...] = ()
 
     def covers(self, picks: tuple[int, ...]) -> bool:
         chosen = frozenset(picks)
         fits = self.inside <= chosen <= self.inside | self.others
-        return fits and (self.some is None or bool(chosen & self.some))
+        counts = all(least <= len(chosen & members) <= most for members, least, most in self.limits)
+        return fits and counts and (self.some is None or bool(chosen & self.some))
+
+
+Limits = tuple[tuple[frozenset[int], int, int], ...]
+
+
+def limited_sum(values: Floats, rows: tuple[Indices, Indices], picks: int, limits: Limits) -> float:
+    """The least sum of values of the other rows that complete the picks within the limits; infinite if none do.
+
+    Among all subsets where these are few; otherwise HiGHS is asked, whose answer may be a little above the least.
+    """
+    inside, others = rows
+    counts = [np.isin(others, list(members)).astype(float) for members, _, _ in limits]
+    held = [int(np.isin(inside, list(members)).sum()) for members, _, _ in limits]
+    least = [low - known for (_, low, _), known in zip(limits, held, strict=True)]
+    most = [high - known for (_, _, high), known in zip(limits, held, strict=True)]
+    missing = picks - len(inside)
+    if math.comb(len(others), missing) <= 20_000:
+        table = np.array(counts)
+        sums = [
+            math.fsum(values[list(some)])
+            for some in itertools.combinations(range(len(others)), missing)
+            if (least <= (within := table[:, list(some)].sum(axis=1))).all() and (within <= most).all()
+        ]
+        return min(sums, default=np.inf)
+    scale = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    found = milp(
+        values / scale,
+        integrality=np.ones(len(others)),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(np.array([*counts, np.ones(len(others))]), [*least, missing], [*most, missing]),
+    )
+    return float(values[found.x > 0.5].sum()) if found.status == 0 else np.inf
 
 
 def proof_parts(selection: Selection) -> list[Part]:
@@ -172,37 +207,47 @@ def proof_parts(selection: Selection) -> list[Part]:
     costs = pool.distances(np.arange(pool.n))
     values = [lifted_values(costs, prices, masses, selection.low, selection.high) for prices in proof.prices]
 
-    def bound(vector: int, inside: list[int], others: list[int]) -> float:
+    def bound(vector: int, inside: list[int], others: list[int], limits: Limits) -> float:
         rows = np.array(inside, np.int64), np.array(others, np.int64)
-        return lower_bound(values[vector], proof.prices[vector], masses, *rows, picks)
+        if not limits:
+            return lower_bound(values[vector], proof.prices[vector], masses, *rows, picks)
+        fixed = float(masses @ proof.prices[vector]) + float(values[vector][rows[0]].sum())
+        return fixed + limited_sum(values[vector][rows[1]], rows, picks, limits)
 
     parts: list[Part] = []
 
-    def walk(case: int, inside: list[int], others: list[int]) -> None:
+    def walk(case: int, inside: list[int], others: list[int], limits: Limits) -> None:
         for candidate, vector in [(j, vector) for number, j, vector in proof.discarded if number == case]:
             assert candidate in others
             rest = [j for j in others if j != candidate]
             if 0 < picks - len(inside) <= len(others):
-                least = bound(vector, [*inside, candidate], rest)
-                parts.append(Part(frozenset(inside), frozenset(others), frozenset([candidate]), least))
+                least = bound(vector, [*inside, candidate], rest, limits)
+                parts.append(Part(frozenset(inside), frozenset(others), frozenset([candidate]), least, limits))
             others = rest
         halves = [number for number, parent in enumerate(proof.parents) if parent == case]
         if not halves:
             if 0 <= picks - len(inside) <= len(others):
-                parts.append(
-                    Part(frozenset(inside), frozenset(others), None, bound(proof.closing[case], inside, others))
-                )
+                least = bound(proof.closing[case], inside, others, limits)
+                parts.append(Part(frozenset(inside), frozenset(others), None, least, limits))
             return
         assert sorted(proof.included[half] for half in halves) == [False, True]
         assert len({proof.branches[half] for half in halves}) == 1
         branch = proof.branches[halves[0]]
+        if branch < NONE:
+            members, most = proof.regions[-2 - branch]
+            some = frozenset(members.tolist())
+            for half in halves:
+                limit = (some, most + 1, len(some)) if proof.included[half] else (some, 0, most)
+                walk(half, inside, others, (*limits, limit))
+            return
         assert branch in others
         for half in halves:
-            walk(half, [*inside, branch] if proof.included[half] else inside, [j for j in others if j != branch])
+            rest = [j for j in others if j != branch]
+            walk(half, [*inside, branch] if proof.included[half] else inside, rest, limits)
 
     assert proof.parents[ROOT] == NONE
     already = selection.already.tolist()
-    walk(ROOT, already, np.setdiff1d(pool.candidates, already).tolist())
+    walk(ROOT, already, np.setdiff1d(pool.candidates, already).tolist(), ())
     return parts
 
 
