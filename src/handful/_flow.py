@@ -252,7 +252,8 @@ def solve(
     pieces = points
 
     prices = np.zeros(picks + 1)
-    prices[:picks] = start
+    for b in range(picks):
+        prices[b] = start[b]
     extra = np.zeros(picks, np.int64)
     excess[picks] = -(masses.sum() - least * picks)
     for b in range(picks):
@@ -306,5 +307,8 @@ def solve(
 @njit(cache=True, nogil=True)
 def _grown(array: Ints, size: int) -> Ints:
     larger = np.full((array.shape[0], size), -1, np.int64)
-    larger[:, : array.shape[1]] = array
+    # Assigning a slice would do, but compiles for seconds.
+    for row in range(array.shape[0]):
+        for column in range(array.shape[1]):
+            larger[row, column] = array[row, column]
     return larger

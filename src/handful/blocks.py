@@ -15,6 +15,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 from handful.clock import Clock
+from handful.compilation import noticing
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -46,9 +47,13 @@ class Workers:
 
 @contextmanager
 def workers(threads: int | None, clock: Clock) -> Iterator[Workers]:
-    """Open the threads (default: all cores). Libraries stay on one thread each meanwhile, so that none compete."""
+    """Open the threads (default: all cores). Libraries stay on one thread each meanwhile, so that none compete.
+
+    The clock stands still while a kernel is compiled, which happens once per installation.
+    """
     count = threads or available_cores()
-    with threadpool_limits(1), ThreadPoolExecutor(count) as executor:
+    standing = noticing(clock.halt, clock.go_on)
+    with threadpool_limits(1), standing, ThreadPoolExecutor(count) as executor:
         yield Workers(executor, count, clock)
 
 

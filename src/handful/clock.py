@@ -21,11 +21,25 @@ class Clock:
         self.limit = limit
         self.interrupted = False
         self._start = time.monotonic()
+        self._halts = 0
+        self._halted_at = 0.0
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._start
+        """Seconds since the start, without those for which it stood still."""
+        return (self._halted_at if self._halts else time.monotonic()) - self._start
+
+    def halt(self) -> None:
+        """Stand still, until as many calls of `go_on`."""
+        if not self._halts:
+            self._halted_at = time.monotonic()
+        self._halts += 1
+
+    def go_on(self) -> None:
+        """Count on."""
+        self._halts -= 1
+        if not self._halts:
+            self._start += time.monotonic() - self._halted_at
 
     @property
     def left(self) -> float:

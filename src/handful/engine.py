@@ -83,7 +83,8 @@ def select(
     gap : float
         Stop when the distance is proven to be within this share of the optimum; 0 asks for a proof of optimality.
     time_limit : float
-        Seconds after which the best picks so far are returned, with their valid bound.
+        Seconds after which the best picks so far are returned, with their valid bound. The compilation of kernels, once
+        per installation, does not count.
     rounds : int, optional
         Stop after so many rounds. Results depend on the seed alone, unless time ends the run.
     threads : int, optional

@@ -81,7 +81,10 @@ def test_compiling_is_said_while_it_lasts() -> None:
     from numba import njit
     from numba.core import event
 
+    from handful.compilation import noticing
+
     line, seen = LiveLine("reading"), []
+    noticed = noticing(lambda: line.compiling(1), lambda: line.compiling(-1))
 
     class Watch(event.Listener):
         def on_start(self, event: object) -> None:
@@ -90,7 +93,7 @@ def test_compiling_is_said_while_it_lasts() -> None:
         def on_end(self, event: object) -> None:
             pass
 
-    with line.noticing_compilation(), event.install_listener("numba:run_pass", Watch()):
+    with noticed, event.install_listener("numba:run_pass", Watch()):
         njit(lambda x: x + 1)(1.0)
     assert seen
     assert all(text.endswith("compiling the kernels, once per installation …") for text in seen)

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
@@ -50,22 +50,9 @@ class LiveLine:
         line.no_wrap, line.overflow = True, "ellipsis"
         return line
 
-    @contextmanager
-    def noticing_compilation(self) -> Iterator[None]:
-        """Say so on the line whenever numba compiles a kernel that isn't in its cache."""
-        from numba.core import event
-
-        line = self
-
-        class Listener(event.Listener):
-            def on_start(self, event: Any) -> None:
-                line._compiling += 1
-
-            def on_end(self, event: Any) -> None:
-                line._compiling -= 1
-
-        with event.install_listener("numba:compile", Listener()):
-            yield
+    def compiling(self, more: int) -> None:
+        """Say that a kernel is being compiled, or one less is."""
+        self._compiling += more
 
 
 @contextmanager
@@ -75,9 +62,12 @@ def live_line(shown: bool, phase: str) -> Iterator[LiveLine]:
     if not (shown and console.is_terminal):
         yield LiveLine(phase)
         return
+    from handful.compilation import noticing
+
     line = LiveLine(phase, console)
+    noticed = noticing(lambda: line.compiling(1), lambda: line.compiling(-1))
     # Rich draws from a thread of its own, so the clock ticks on however long the engine is silent.
-    with Live(line, console=console, refresh_per_second=4, transient=True), line.noticing_compilation():
+    with Live(line, console=console, refresh_per_second=4, transient=True), noticed:
         yield line
 
 
