@@ -154,7 +154,7 @@ def test_the_ascent_goes_on_from_an_earlier_proof() -> None:
     pool = Pool(random.normal(size=(300, 2)), "euclidean")
     earlier = handful.select(pool, 4, picks_weight="free", gap=0, time_limit=30, threads=1)
     with workers(1, Clock(60)) as crew:
-        ascent = NearAscent(pool, 4, np.empty(0, np.int64), crew, 0)
+        ascent = NearAscent(pool, 4, np.empty(0, np.int64), crew, 10**9, 0)
         ascent.resume(earlier.proof, earlier.distance)
         bound = ascent.lower_bound
         assert 0.95 * earlier.distance <= bound <= earlier.distance

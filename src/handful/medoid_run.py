@@ -39,7 +39,7 @@ class NearRun(SwapRun):
 
     def _ascent(self) -> Any:
         problem = self.problem
-        self.near = NearAscent(self.pool, problem.budget, problem.forced, self.crew, self.seed)
+        self.near = NearAscent(self.pool, problem.budget, problem.forced, self.crew, self.plan.limit, self.seed)
         return self.near
 
     def _raise(self, round: int) -> None:

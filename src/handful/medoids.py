@@ -49,8 +49,8 @@ class MedoidSearch(Search):
     def perturb(self, found: Found, random: np.random.Generator, hints: Floats | None = None) -> Found:
         """Exchange one or two picks for others, and swap where that changed something.
 
-        As in `Search.perturb`, but the others are put in first and their points count as served: dropping and adding
-        may happen far apart.
+        The others are drawn by the hints (how likely each candidate is in a good selection), where points are far from
+        their picks, or evenly.
         """
         free = len(found.picks) - len(self.forced)
         count = min(free, len(np.setdiff1d(self.candidates, found.picks)), int(random.integers(1, 4)))
@@ -60,6 +60,7 @@ class MedoidSearch(Search):
         swaps.changed[:] = False
         dropped = len(self.forced) + random.choice(free, count, replace=False)
         hinted = hints is not None and random.random() < 0.5
+        dear = random.random() < 0.5  # in many dimensions the dearest points are outliers, and even draws do better
         for position in dropped.tolist():
             chances = np.zeros(1)
             if hinted and hints is not None:
@@ -67,7 +68,8 @@ class MedoidSearch(Search):
             if chances.sum() > 0:
                 added = int(random.choice(self.candidates, p=chances / chances.sum()))
             else:
-                added = self._draw(swaps.nearest.astype(np.float64), swaps.picks, random)
+                weights = swaps.nearest.astype(np.float64) if dear else np.ones(len(self.rows))
+                added = self._draw(weights, swaps.picks, random)
             swaps.replace(position, added)
         swaps.descend(thorough=False)
         return self._finished(swaps) if swaps.distance < found.distance * (1 - _SAME) else found

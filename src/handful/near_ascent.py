@@ -27,6 +27,7 @@ _STEPS = 120  # of the bundle in a round
 _TOLERANCE = 2e-6  # promised gain, relative to the distance, at which the top is reached
 _AHEAD = 2.0  # how far above the first prices the horizon lies, in units of what a point pays beyond its cost
 _PAIRS = 24_000_000  # near pairs that are kept
+_BYTES, _SOLVED = 100, 400  # of memory, amply, for a pair that is kept and for one in the relaxation
 _FEW = 30_000  # pairs for which the relaxation is solved exactly at once
 _SEEN = 250_000  # distances of candidates left up to which every point sees all of them
 _MANY = 5_000_000  # the same, where the bundle makes little progress any more
@@ -38,9 +39,15 @@ _SAMPLE = 64  # candidates by which pairs are counted
 
 
 class NearAscent:
-    """The bound over all candidates, and the proof of it; to the engine what `handful.ascent.Ascent` is."""
+    """The bound over all candidates, and the proof of it; to the engine what `handful.ascent.Ascent` is.
 
-    def __init__(self, pool: Pool, budget: int, forced: Indices, workers: Workers, seed: int) -> None:
+    Parameters
+    ----------
+    memory : int
+        Bytes that the run may use.
+    """
+
+    def __init__(self, pool: Pool, budget: int, forced: Indices, workers: Workers, memory: int, seed: int) -> None:
         self.pool = pool
         self.budget = budget
         self.forced = forced
@@ -53,6 +60,8 @@ class NearAscent:
         self.bundle: Bundle | None = None
         self.suggestion = np.empty(0, np.int64)
         self._workers = workers
+        self._most = min(_PAIRS, memory // _BYTES)
+        self._many = min(_MANY, memory // _SOLVED)
         self._random = np.random.default_rng(seed)
         self._cells = Cells(pool)
         self._values = np.empty(0)
@@ -91,7 +100,7 @@ class NearAscent:
             self._climb(self._pairs, self.bundle, distance)
         else:
             horizon = self._prices + self._ahead
-            active = self._all() if self._count(horizon) <= _PAIRS else self._active(groups, nearest)
+            active = self._all() if self._count(horizon) <= self._most else self._active(groups, nearest)
             whole = len(active) == len(self._all())
             pairs = NearPairs(self._cells, active, horizon, self._workers)
             if whole:
@@ -104,7 +113,7 @@ class NearAscent:
         if self._pairs is not None:
             least = _SLOW if len(self.open) <= _HARD else _SLOW / 5
             slow = self.converged or self.lower_bound - before < least * (distance - self.lower_bound)
-            self.ready = len(self._pairs.costs) <= (_MANY if slow else _FEW)
+            self.ready = len(self._pairs.costs) <= (self._many if slow else _FEW)
 
     def hints(self, candidates: Indices) -> Floats:
         """How much of each candidate the relaxed problem picks."""

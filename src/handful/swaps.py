@@ -102,6 +102,7 @@ class Swaps:
             self._take_medoid()
             return
         waiting = np.zeros(len(self.picks), bool)
+        turn = 0
         while True:
             waiting |= self.changed
             for position in np.flatnonzero(self.changed).tolist():
@@ -110,44 +111,38 @@ class Swaps:
                     self._look(position, _FEW)
             if self.changed.any():
                 continue
-            # The few no longer help anywhere; the others of the groups that changed are left.
-            for position in np.flatnonzero(waiting).tolist():
-                waiting[position] = False
-                if thorough and self._look(position, 0):
-                    break
-            else:
+            # The few no longer help anywhere; the others of the groups that changed are left, one group after another.
+            left = np.flatnonzero(waiting)
+            if not thorough or not len(left):
                 return
+            position = int(left[np.searchsorted(left, turn) % len(left)])
+            waiting[position] = False
+            turn = position + 1
+            self._look(position, len(self.candidates))
 
-    def _look(self, position: int, few: int) -> bool:
-        """Make the best swap with a candidate of a group, if it helps; whether it did.
+    def _look(self, position: int, most: int) -> None:
+        """Swap with candidates of a group, the best of a block at a time, where that helps.
 
-        Of a group only ``few`` candidates are looked at, the nearest to its pick and some farther away, or, if ``few``
-        is 0, all.
+        Of a group at most so many candidates are looked at, the nearest to its pick and some farther away.
         """
         options = np.flatnonzero(self._group == position)
         options = options[np.argsort(self._away[options], kind="stable")]
-        if few:
-            options = options[_thinned(len(options), few)]
-        options = self.candidates[options]
+        options = self.candidates[options[_thinned(len(options), most)]]
         rows = np.flatnonzero(self._bordering(position)[self._first])
-        if not len(options) or not len(rows):
-            return False
+        if not len(rows):
+            return
         step = max(1, _CELLS // len(rows))
         every = self._part if len(rows) == len(self.rows) else self.rows[rows]
-        lost = _swap.losses(self._first, self._nearest, self._next, self.masses, len(self.picks))
-        gain, best, out = _PRECISION * self.distance + _NOISE * float(lost.sum()), -1, 0
         for begin in range(0, len(options), step):
             self._check()
             names = options[begin : begin + step]
             block = self.pool.distances(names, every, dtype=np.float32)
-            row, pick, change = _swap.best_swap(
+            lost = _swap.losses(self._first, self._nearest, self._next, self.masses, len(self.picks))
+            row, out, change = _swap.best_swap(
                 block, rows, self._first, self._nearest, self._next, self.masses, lost, self.fixed
             )
-            if -change > gain:
-                gain, best, out = -change, int(names[row]), pick
-        if best >= 0:
-            self.replace(out, best)
-        return best >= 0
+            if -change > _PRECISION * self.distance + _NOISE * float(lost.sum()):
+                self.replace(out, int(names[row]))
 
     def _take_medoid(self) -> None:
         """The best single pick: its points have no second one that a swap could fall back on."""

@@ -239,8 +239,8 @@ class _WholeSearch:
             members = np.flatnonzero(state.labels == b)
             options = np.append(moved[b], np.setdiff1d(free, moved))
             if len(members):
-                costs = self.pool.distances(options, members) @ self.pool.masses[members]
-                if costs.min() < costs[0] * (1 - 1e-12):
+                costs = self.pool.group_costs(members, np.zeros(1, np.int64), self.pool.masses[members], options)[0]
+                if costs.min() < costs[0] * (1 - 1e-6):
                     moved[b] = options[np.argmin(costs)]
         return moved
 
