@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
+_KEPT = 200  # picks whose costs of the nearest are remembered, so that gains can be brought up to date from there
 _FIRST = 256  # bounds that are brought up to date at a time, at first
 
 
@@ -54,46 +55,46 @@ class _Bounds:
         self._pool = pool
         self._candidates = candidates
         self._crew = crew
-        self._history = [nearest.astype(np.float32)]  # costs of the nearest pick, after every pick
-        self._gains = coverage_gains(pool, candidates, self._history[0], crew)
+        self.nearest = nearest.astype(np.float32)  # for every point the cost of its cheapest pick
+        self._history = {0: self.nearest}  # the same after each of the last picks
+        self._picks = 0
+        self._gains = coverage_gains(pool, candidates, self.nearest, crew)
         self._seen = np.zeros(len(candidates), np.int64)  # how many picks each gain knows of
-
-    @property
-    def nearest(self) -> NDArray[np.float32]:
-        """For every point the cost of its cheapest pick."""
-        return self._history[-1]
 
     def take(self, best: int, costs: NDArray[np.floating[Any]]) -> None:
         """Count this candidate among the picks."""
         self._gains[best] = -np.inf
-        self._history.append(np.minimum(self.nearest, costs.astype(np.float32)))
+        self._picks += 1
+        self.nearest = np.minimum(self.nearest, costs.astype(np.float32))
+        self._history[self._picks] = self.nearest
+        self._history.pop(self._picks - _KEPT, None)
 
     def largest(self) -> int:
         """Position of the candidate of the largest gain; brings gains up to date until no bound is above it."""
-        now = len(self._history) - 1
         count = _FIRST
         while True:
-            fresh = self._seen == now
+            fresh = self._seen == self._picks
             floor = self._gains[fresh].max(initial=-np.inf)
             rivals = np.flatnonzero(~fresh & (self._gains > floor))
             if not len(rivals):
                 return int(np.argmax(np.where(fresh, self._gains, -np.inf)))
             if len(rivals) > count:
                 rivals = rivals[np.argpartition(-self._gains[rivals], count - 1)[:count]]
-            self._refresh(rivals, now)
+            self._refresh(rivals)
             count *= 2
 
-    def _refresh(self, rivals: Indices, now: int) -> None:
-        for then in np.unique(self._seen[rivals]):
+    def _refresh(self, rivals: Indices) -> None:
+        for then in np.unique(self._seen[rivals]).tolist():
             some = np.sort(rivals[self._seen[rivals] == then])
-            changed = np.flatnonzero(self._history[then] > self.nearest)
             block = self._candidates[some]
-            if 2 * len(changed) > self._pool.n:
+            before = self._history.get(then)
+            changed = np.arange(0) if before is None else np.flatnonzero(before > self.nearest)
+            if before is None or 2 * len(changed) > self._pool.n:
                 self._gains[some] = coverage_gains(self._pool, block, self.nearest, self._crew)
             else:
-                lost = coverage_losses(self._pool, block, self._history[then], self.nearest, changed, self._crew)
+                lost = coverage_losses(self._pool, block, before, self.nearest, changed, self._crew)
                 self._gains[some] = np.maximum(0.0, self._gains[some] - lost)
-        self._seen[rivals] = now
+        self._seen[rivals] = self._picks
 
 
 def nearest_costs(pool: Pool, picks: Indices) -> Floats:

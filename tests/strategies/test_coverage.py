@@ -56,6 +56,16 @@ def test_many_picks_of_a_larger_pool() -> None:
     assert_greedy(picks, cosine_costs(points), np.full(400, 1 / 400), np.arange(400))
 
 
+def test_gains_older_than_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = clustered(3, 120)
+    plain = strategies.get("facility-location")(points, 30)
+    monkeypatch.setattr("handful.greedy._KEPT", 2)
+    monkeypatch.setattr("handful.greedy._FIRST", 1)
+    picks = strategies.get("facility-location")(points, 30)
+    assert_greedy(picks, cosine_costs(points), np.full(120, 1 / 120), np.arange(120))
+    assert picks[:10].tolist() == plain[:10].tolist()
+
+
 def test_max_herding_has_the_kernel_of_the_paper_on_unit_vectors() -> None:
     points = clustered(2)
     costs = 1 - np.exp(-np.square(unit(points)[:, None] - unit(points)).sum(axis=2))

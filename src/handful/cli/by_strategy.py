@@ -41,6 +41,7 @@ def runner(
         new = budget - len(already) if counted else budget
         if new < 1:
             raise HandfulError(f"the {len(already)} earlier picks count in --budget {budget}, so none is left to pick.")
+        given["progress"].now(f"picking by {name}")
         effort = Effort(
             **{word: given[word] for word in ("time_limit", "gap", "rounds", "threads", "memory", "progress")}
         )
