@@ -27,9 +27,9 @@ from handful import benders
 from handful.benders.loop import OPTIMAL
 from handful.blocks import workers
 from handful.clock import Clock, Stopped
-from handful.engine import _Run
 from handful.forecast import forecast
 from handful.problem import Problem
+from handful.run import Run
 from handful.selection import relative_gap
 
 PRESETS = ("wass", "wass+eoc", "wass+eoc+p", "certified")
@@ -130,7 +130,7 @@ def strong_milp(pool: handful.Pool, budget: int, seconds: float) -> tuple[float,
     return float(solver.getInfo().objective_function_value), float(solver.getInfo().mip_dual_bound)
 
 
-class _UntilTheTree(_Run):
+class _UntilTheTree(Run):
     """The engine up to where it opens its tree, with every vector of prices that the ascent looked at."""
 
     def gather(self) -> None:

@@ -45,7 +45,7 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
     """SIGKILL leaves the last checkpoint, whole."""
     file = tmp_path / "run.npz"
     code = (
-        "import handful, handful.engine as e; from sklearn.datasets import load_digits; e._KEEP = 0\n"
+        "import handful, handful.run as e; from sklearn.datasets import load_digits; e._KEEP = 0\n"
         f"handful.select(load_digits().data, 40, gap=0, checkpoint={str(file)!r})"
     )
     process = subprocess.Popen([sys.executable, "-c", code])

@@ -1,47 +1,21 @@
-"""Search and bound under one deadline: from a pool and a budget to a selection with proof."""
+"""From a pool and a budget to a selection with proof, under one deadline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from handful.ascent import NO_PICKS, Ascent
-from handful.blocks import Workers, workers
-from handful.certificate import Certificate
+from handful.blocks import workers
 from handful.clock import Clock, Stopped
-from handful.dive import dive
-from handful.forecast import Forecast, forecast
-from handful.order import ordered
+from handful.forecast import forecast
+from handful.medoid_run import kind_of_run
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
-from handful.proof import ROOT
-from handful.resume import keep, proof_of, saved
-from handful.rough import rough_prices
-from handful.search import Found, Search
-from handful.selection import Progress, Selection, relative_gap
-from handful.transport import point_prices, transport
-from handful.tree import Tree
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
-OPTIMAL = 1e-6  # relative gap at which picks are called optimal
-_SAMPLE = 5_000  # points on which the search starts where there are more
-_PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
-_DIVE = 3  # rounds from one dive to the next
-_REPAIRS = 4  # dives in a round that keep most of the best picks
-_DROPPED = 8  # picks given up in one of these, at most
-_SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
-_STEPS = 30  # steps of the ascent in a round
-_SPLITS = 3  # times that the tree splits some cases in a round
-_VECTORS = 20_000  # vectors of prices that a proof may hold
-_KEEP = 120  # seconds from one checkpoint to the next
-_PATIENCE = 300  # perturbations without success after which the search rests
+from handful.resume import keep, saved
+from handful.selection import Progress, Selection
 
 
 def select(
@@ -102,8 +76,6 @@ def select(
     Selection
         Ctrl-C ends the run like the time limit does.
     """
-    from handful.medoid_run import kind_of_run  # here, as it builds on this module
-
     clock = Clock(time_limit)
     pool = as_pool(pool, metric, masses, candidates)
     problem = Problem.of(pool, budget, picks_weight, already, count_already)
@@ -123,236 +95,3 @@ def select(
     if file is not None:
         keep(selection, file)
     return selection
-
-
-class _Run:
-    """The state of a run: the best picks, the bound, and who is still working."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        crew: Workers,
-        plan: Forecast,
-        seed: int,
-        gap: float,
-        progress: Callable[[Progress], None] | None,
-        checkpoint: Path | None,
-    ) -> None:
-        self.problem = problem
-        self.pool = problem.pool
-        self.crew = crew
-        self.plan = plan
-        self.seed = seed
-        self.gap = gap
-        self.progress = progress
-        self.checkpoint = checkpoint
-        self.kept_at = 0.0
-        self.search = self._searching()
-        self.best = self._first()
-        self.ascent = self._ascent()
-        self.tree: Tree | None = None
-        self.trace: list[Progress] = []
-        self.tries = 0
-        self.repairs = 0
-        self.failures = 0
-        self.tried: set[bytes] = set()
-
-    @property
-    def lower_bound(self) -> float:
-        bound = self.tree.lower_bound if self.tree else self.ascent.lower_bound
-        return float(max(0.0, min(bound, self.best.distance)))
-
-    def begin(self, before: Certificate | None) -> None:
-        """Find picks to start with; those of the run before, with its proof, if there was one."""
-        if before is None:
-            self._search_sample()
-            return
-        forced = len(self.problem.forced)
-        self._offer(self.search.alternate(np.concatenate([before.picks[:forced], np.sort(before.picks[forced:])])))
-        self.ascent.resume(proof_of(before), self.best.distance)
-        self.search.candidates = self.ascent.survivors()
-        if len(before.cases) > 1:
-            self._plant()
-        self._report("going on")
-
-    def go(self, rounds: int | None) -> str:
-        """Rounds of bound and search, until there is a reason to end."""
-        done = 0
-        while True:
-            if self.tree:
-                self._split()
-            else:
-                self._raise(done)
-            self._report("searching")
-            self._look()
-            self._report("closing the gap" if self.tree else "raising the bound")
-            done += 1
-            current = relative_gap(self.best.distance, self.lower_bound)
-            if current <= OPTIMAL or self.best.distance - self.lower_bound <= self.pool.rounding(np.float64):
-                return "optimal"
-            if current <= self.gap:
-                return "gap"
-            if rounds is not None and done >= rounds:
-                return "iterations"
-            if not self.tree and self.ascent.promised < _PROMISE * current:
-                self._plant()
-            stuck = self.tree.finished if self.tree else self.ascent.converged
-            if stuck and self.failures >= _PATIENCE:
-                return "converged"
-
-    def _searching(self, rows: Indices | None = None) -> Search:
-        return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
-
-    def _ascent(self) -> Ascent:
-        return Ascent(self.pool, self.problem, self.plan, self.crew, self.seed)
-
-    def _first(self) -> Found:
-        """Some picks at once, so that there is an answer whenever the run is stopped."""
-        random = np.random.default_rng(self.seed)
-        picks = self.search.seed(self.problem.new, random)
-        shares = self.problem.shares
-        plan = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
-        return Found(picks, plan.distance, plan.pick_prices)
-
-    def _search_sample(self) -> None:
-        """Find good picks on a sample of the points, then move them to where the whole pool wants them."""
-        random = np.random.default_rng([self.seed, 1])
-        start = self.best
-        if self.pool.n > 2 * _SAMPLE:
-            rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
-            if self.pool.masses[rows].sum() > 0:
-                sample = self._searching(rows)
-                start = sample.alternate(start.picks)
-                for _ in range(60):
-                    self.crew.clock.check()
-                    found = sample.perturb(start, random)
-                    start = found if found.distance < start.distance else start
-        self._offer(self.search.alternate(start.picks, start.pick_prices))
-        self._report("raising the bound")
-
-    def _raise(self, round: int) -> None:
-        costs = self.pool.distances(self.best.picks, dtype=np.float32)
-        groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
-        if self.ascent.bundle is None:
-            start = point_prices(costs, self.best.pick_prices)
-            if self.plan.active < len(self.pool.candidates):
-                start = rough_prices(self.problem, self.plan, self.best.picks, start, groups, self.crew, self.seed)
-            self.ascent.begin(start, self.best.distance)
-        self.ascent.round(_STEPS, self.best.distance, groups)
-        self.search.candidates = self.ascent.survivors()
-        self._try(self.ascent.suggestion)
-        if round % _DIVE == 0:
-            self._dive(NO_PICKS)
-
-    def _dive(self, kept: Indices) -> None:
-        """Alternate from where the prices lead if ``kept`` and what they favour are forced in, step by step."""
-        bundle = self.ascent.bundle
-        if bundle is None:
-            return
-        count = max(_SHORTLIST, 10 * self.problem.budget)
-        field = self.ascent.shortlist(min(count, self.plan.active - len(kept)), kept)
-        if len(field.forced) + len(field.open) >= self.problem.budget:
-            self._try(dive(field, bundle.prices, self.best.distance))
-
-    def _repair(self) -> None:
-        """Give up some of the best picks and dive for others (large neighbourhood search; Shaw 1998)."""
-        for _ in range(_REPAIRS):
-            self.repairs += 1
-            random = np.random.default_rng([self.seed, 4, self.repairs])
-            dropped = int(random.integers(2, max(3, min(_DROPPED, self.problem.new // 2) + 1)))
-            picks, forced = self.best.picks, len(self.problem.forced)
-            if self.problem.new > dropped:
-                self._dive(random.choice(picks[forced:], self.problem.new - dropped, replace=False))
-
-    def _plant(self) -> None:
-        limit = min(self.plan.vectors, _VECTORS)
-        if limit > 100:
-            self.tree = self.ascent.tree(self.best.distance, limit)
-
-    def _split(self) -> None:
-        assert self.tree is not None
-        for _ in range(_SPLITS):
-            if self.tree.finished or relative_gap(self.best.distance, self.lower_bound) <= max(self.gap, OPTIMAL):
-                break
-            for picks in self.tree.split(self.best.distance):
-                self._try(picks)
-
-    def _try(self, picks: Indices) -> None:
-        """Alternate from picks that the bound suggests, once each."""
-        key = np.sort(picks).tobytes()
-        if key not in self.tried:
-            self.tried.add(key)
-            forced = len(self.problem.forced)
-            self._offer(self.search.alternate(np.concatenate([picks[:forced], np.sort(picks[forced:])])))
-
-    def _look(self) -> None:
-        """Look for better picks around the best ones, as long as that has led anywhere of late."""
-        if self.failures < _PATIENCE or not self.tree:
-            self._repair()
-            self._perturb()
-
-    def _perturb(self) -> None:
-        """Perturb the best picks, in batches that do not depend on the number of threads."""
-        hints = self.ascent.hints(self.search.candidates)
-        for _ in range(8):
-            numbers = range(self.tries, self.tries + 4)
-            self.tries += 4
-            best = self.best
-
-            def attempt(number: int, best: Found = best) -> Found:
-                return self.search.perturb(best, np.random.default_rng([self.seed, 2, number]), hints)
-
-            for found in self.crew.map(attempt, list(numbers)):
-                self.failures += 1
-                self._offer(found)
-
-    def _offer(self, found: Found) -> None:
-        """Take these picks if they are better, by distances in double precision: the search's are in single."""
-        if found.distance < self.best.distance * (1 + 1e-5):
-            shares = self.problem.shares
-            costs = self.pool.distances(found.picks)
-            plan = transport(costs, self.pool.masses, shares.low, shares.high, start=found.pick_prices)
-            if plan.distance < self.best.distance * (1 - 1e-12):
-                self.best = Found(found.picks, plan.distance, plan.pick_prices)
-                self.failures = 0
-
-    def _report(self, phase: str) -> None:
-        entry = Progress(self.crew.clock.elapsed, self.best.distance, self.lower_bound, phase)
-        self.trace.append(entry)
-        if self.progress:
-            self.progress(entry)
-        if self.checkpoint and entry.elapsed > self.kept_at + _KEEP:
-            self.kept_at = entry.elapsed
-            keep(self.result("time"), self.checkpoint)
-
-    def result(self, status: str) -> Selection:
-        """The best picks, evaluated in double precision, with the proof."""
-        pool, problem = self.pool, self.problem
-        picks = ordered(pool, problem.shares, self.best.picks, len(problem.forced))
-        costs = pool.distances(picks)
-        plan = transport(costs, pool.masses, problem.shares.low, problem.shares.high)
-        proof = self.ascent.proof
-        if not proof.prices:  # stopped before the first pass: prices of 0 prove that a distance is at least 0
-            proof.close(ROOT, np.zeros(pool.n))
-        bound = max(0.0, min(self.tree.lower_bound if self.tree else self.ascent.lower_bound, plan.distance))
-        forced = len(problem.forced)
-        selection = Selection(
-            indices=picks[forced:],
-            already=picks[:forced],
-            distance=plan.distance,
-            lower_bound=bound,
-            masses=plan.shares(len(picks)),
-            plan=picks[plan.labels(costs)],
-            flow_rows=plan.rows,
-            flow_picks=plan.columns,
-            flow_masses=plan.mass,
-            proof=proof,
-            low=problem.shares.low,
-            high=problem.shares.high,
-            status=status,
-            seconds=self.crew.clock.elapsed,
-            trace=tuple(self.trace),
-            pool=pool,
-        )
-        last = Progress(selection.seconds, selection.distance, selection.lower_bound, "done")
-        return replace(selection, trace=(*selection.trace, last))

@@ -6,25 +6,25 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from handful.engine import _Run
 from handful.medoids import MedoidSearch
 from handful.near import boxed
 from handful.near_ascent import NearAscent
 from handful.problem import Problem
+from handful.run import Run
 
 _DENSE = 30_000_000  # distances up to which near pairs pay whatever the dimension
 _VECTORS = 20_000  # vectors of prices that a proof may hold
 
 
-def kind_of_run(problem: Problem) -> type[_Run]:
+def kind_of_run(problem: Problem) -> type[Run]:
     """The run for a problem: over near pairs where these are few, or all pairs not too many."""
     if not problem.shares.free:
-        return _Run
+        return Run
     pool = problem.pool
     return NearRun if boxed(pool) or pool.n * len(pool.candidates) <= _DENSE else SwapRun
 
 
-class SwapRun(_Run):
+class SwapRun(Run):
     """As any run, but the search swaps."""
 
     def _searching(self, rows: NDArray[Any] | None = None) -> MedoidSearch:

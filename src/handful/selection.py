@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+OPTIMAL = 1e-6
+"""Relative gap at which picks are called optimal."""
+
 STATUS = {
     "optimal": "proven optimal",
     "gap": "the gap asked for is reached",

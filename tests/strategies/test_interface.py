@@ -19,9 +19,7 @@ def test_new_picks_of_the_candidates_in_number_and_repeatable(name: str) -> None
     earlier = np.array([7, 30, 2])
     pool = Pool(points, candidates=candidates)
     needed = given_to(name, 3, 60, 3)
-    first, again = (
-        strategies.get(name)(pool, 6, already=earlier, seed=4, effort=QUICK, **needed) for _ in range(2)
-    )
+    first, again = (strategies.get(name)(pool, 6, already=earlier, seed=4, effort=QUICK, **needed) for _ in range(2))
     assert first.dtype == np.int64
     assert len(set(first.tolist())) == len(first) == 6
     assert set(first.tolist()) <= set(candidates.tolist()) - set(earlier.tolist())

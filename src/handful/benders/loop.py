@@ -21,12 +21,11 @@ from handful.benders.subproblem import Solved, Subproblem
 from handful.benders.trace import Iteration
 from handful.clock import Stopped
 from handful.search import Search
-from handful.selection import relative_gap
+from handful.selection import OPTIMAL, relative_gap
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-OPTIMAL = 1e-6  # relative gap at which picks are called optimal
 _CLEARLY = 1e-6  # relative, more than what single precision may pretend to gain
 _FINEST = 1e-10  # relative gap of a master solve that can't be asked to be finer
 

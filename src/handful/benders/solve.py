@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from handful.benders.candidates import Candidates
 from handful.benders.checkpoint import Checkpoint
 from handful.benders.evidence import evidence
-from handful.benders.loop import OPTIMAL, Decomposition
+from handful.benders.loop import Decomposition
 from handful.benders.options import SOLVE_LIMIT, Options, parsed_path, parsed_start
 from handful.benders.result import BendersResult
 from handful.benders.resume import Saver, elapsed, restore
@@ -28,7 +28,7 @@ from handful.order import ordered
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
 from handful.proof import ROOT, Proof
-from handful.selection import Progress, relative_gap
+from handful.selection import OPTIMAL, Progress, relative_gap
 from handful.transport import transport as exact_transport
 
 _GRACE = 1.0  # seconds in which a run that ended well may write down its proof, though its time be over
