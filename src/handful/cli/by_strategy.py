@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 def runner(
     name: str | None, labels: str | None, probabilities: Path | None, gradients: Path | None
-) -> Callable[..., Selection]:
-    """What does the selecting: the engine, or the strategy of that name; both take the same arguments."""
-    from handful.engine import select
-
+) -> Callable[..., Selection] | None:
+    """What selects by the strategy of that name, with the arguments of `handful.select`; None without a name."""
     model = {"--labels": labels, "--probabilities": probabilities, "--gradients": gradients}
     if name is None:
         for option, value in model.items():
             if value is not None:
                 raise HandfulError(f"{option} {value} means nothing without --strategy; name one, or leave it out.")
-        return select
+        return None
     from handful.strategies import get
 
     with naming("--strategy"):

@@ -67,9 +67,10 @@ def select(
     output = Output(folder, force, picture, as_json, quiet)
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.cli.by_strategy import runner
+        from handful.engine import select as engine
         from handful.metrics import Metric
 
-        run = runner(strategy, labels, probabilities, gradients)
+        run = runner(strategy, labels, probabilities, gradients) or engine
         with naming("--metric"):
             Metric.parse(metric)
         source = Source(pool, id_column, array, mass)
