@@ -31,7 +31,8 @@ def test_large_pools_have_no_bound_and_say_so(tmp_path: Path, monkeypatch: pytes
     points = clustered(1)
     found = judging.judged(strategies.get("random"), Task.of(points, 5, effort=QUICK), "uniform")
     assert found.lower_bound == 0
-    assert str(found).endswith("; no lower bound was sought")
+    assert str(found).endswith(", no lower bound was sought")
+    assert not found.certified
     found.save(tmp_path / "run")
     assert verify(points, tmp_path / "run").valid
 

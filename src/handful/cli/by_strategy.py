@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def runner(
     name: str | None, labels: str | None, probabilities: Path | None, gradients: Path | None
 ) -> Callable[..., Selection] | None:
-    """The strategy of that name, with the arguments of `handful.engine.select`; None where none is named."""
+    """What selects by the strategy of that name, with the arguments of `handful.select`; None without a name."""
     model = {"--labels": labels, "--probabilities": probabilities, "--gradients": gradients}
     if name is None:
         for option, value in model.items():

@@ -28,11 +28,21 @@ class Judged(Selection):
 
     strategy: str = ""
 
+    @property
+    def certified(self) -> bool:
+        """Whether anything is proven of other picks."""
+        return self.lower_bound > 0
+
+    @property
+    def claim(self) -> str:
+        """What is known of all picks, in words."""
+        if not self.certified:
+            return "no lower bound was sought"
+        return f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+
     def __str__(self) -> str:
-        start = f"{len(self.indices)} picks of {self.pool.n:,} points by {self.strategy}: distance {self.distance:.6g}"
-        if not self.lower_bound > 0:
-            return f"{start}; no lower bound was sought"
-        return f"{start}, at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+        picks = f"{len(self.indices)} picks of {self.pool.n:,} points by {self.strategy}"
+        return f"{picks}: distance {self.distance:.6g}, {self.claim}"
 
 
 def judged(strategy: Strategy, task: Task, picks_weight: PicksWeight) -> Selection:
