@@ -114,6 +114,9 @@ class NearAscent:
             least = _SLOW if len(self.open) <= _HARD else _SLOW / 5
             slow = self.converged or self.lower_bound - before < least * (distance - self.lower_bound)
             self.ready = len(self._pairs.costs) <= (self._many if slow else _FEW)
+        if self.converged and not self.ready and self.lower_bound - before > _TOLERANCE * distance:
+            # Pieces from before candidates were discarded lie too low: go on without them.
+            self.converged, self._listed, self._pairs = False, False, None
 
     def hints(self, candidates: Indices) -> Floats:
         """How much of each candidate the relaxed problem picks."""
