@@ -92,7 +92,7 @@ def test_seeds_lead_to_other_runs_with_compatible_bounds() -> None:
 def test_time_may_end_at_any_moment(tmp_path: Path, limit: float, weight: str) -> None:
     pool = Pool(points(1200), masses=np.random.default_rng(1).random(1200))
     stopped = handful.select(pool, 9, picks_weight=weight, time_limit=limit, gap=0, threads=1, already=[5])
-    assert stopped.status == "time"
+    assert stopped.status == "time" or (limit > 0.1 and stopped.status == "optimal")
     assert len(set(stopped.picks.tolist())) == 10
     assert stopped.picks[0] == 5
     assert 0 <= stopped.lower_bound <= stopped.distance

@@ -142,7 +142,15 @@ class Swaps:
                 block, rows, self._first, self._nearest, self._next, self.masses, lost, self.fixed
             )
             if -change > _PRECISION * self.distance + _NOISE * float(lost.sum()):
-                self.replace(out, int(names[row]))
+                self._try(out, int(names[row]))
+
+    def _try(self, position: int, candidate: int) -> None:
+        """Exchange a pick if that gains what was promised: between equals a gain may be nothing but rounding."""
+        before, pick, changed = self.distance, int(self.picks[position]), self.changed.copy()
+        self.replace(position, candidate)
+        if self.distance >= before:
+            self.replace(position, pick)
+            self.changed = changed
 
     def _take_medoid(self) -> None:
         """The best single pick: its points have no second one that a swap could fall back on."""
