@@ -63,15 +63,17 @@ def cost_with_shares(costs: Floats, masses: Floats, shares: Floats) -> float:
     rows, columns = shares > 0, masses > 0
     if not (rows.all() and columns.all()):
         shares, masses, costs = shares[rows], masses[columns], costs[np.ix_(rows, columns)]
+    scale = float(costs.max()) or 1.0  # POT's tolerance is absolute
+    costs = costs / scale
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what POT warns of is raised below
         plan, log = ot.emd(shares, masses, costs, numItermax=_ITERATIONS, log=True)
     found = float((plan * costs).sum())
     proven = float(shares @ log["u"] + masses @ (costs - log["u"][:, None]).min(axis=0))
-    if log["warning"] is not None or not abs(found - proven) <= 1e-9 * found + 1e-12 * costs.max():
+    if log["warning"] is not None or not abs(found - proven) <= 1e-9 * found + 1e-12:
         reason = log["warning"] or f"its plan costs {found!r}, its prices prove {proven!r}"
         raise HandfulError(f"the cost of the picks can't be checked, as POT's emd found no optimum: {reason}")
-    return found
+    return found * scale
 
 
 def lower_bound(
