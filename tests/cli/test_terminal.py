@@ -58,11 +58,11 @@ def plain(shown: str) -> str:
 
 
 def test_a_terminal_shows_a_live_line_that_ticks(digits: Path) -> None:
-    status, shown = on_a_terminal(*ENDLESS, "--time-limit", "4s")
+    status, shown = on_a_terminal(*ENDLESS, "--time-limit", "8s")
     assert status == 0
     words = plain(shown)
     assert re.search(r"Picking 40 of 1,797 points.* of memory.*\.\r\n", words)
-    assert "Until the picks are proven optimal or 0:04 has passed; Ctrl-C ends it with the best picks so" in words
+    assert "Until the picks are proven optimal or 0:08 has passed; Ctrl-C ends it with the best picks so" in words
     seen = re.findall(r"(\d+:\d\d)  distance \d\.\d+  at least \d\.\d+  gap \d+\.\d\d%  \w", words)
     assert len(set(seen)) > 1
     assert shown.index("\x1b[2K") > shown.index("0:00")  # the line is erased and written again
