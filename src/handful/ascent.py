@@ -172,15 +172,14 @@ class Ascent:
         self.field.keep(self.field.open)
         return Tree(self.field, self.bundle, self.lower_bound, self.proof, distance, limit)
 
-    def discard(self, evaluation: Evaluation, distance: float) -> bool:
+    def discard(self, evaluation: Evaluation, distance: float) -> None:
         """Leave out the candidates with which these prices prove that no picks are better than ``distance``."""
         _, with_each = self.field.prove(evaluation)
         alive = with_each <= distance
         if alive.sum() > (1 - _DISCARD) * len(alive):
-            return False
+            return
         self.proof.discard(ROOT, self.field.candidates[self.field.open[~alive]], evaluation.prices)
         self.field = self.field.narrowed(self.field.forced, self.field.open[alive])
-        return True
 
     def _take(self, evaluation: Evaluation) -> None:
         """Note the bound that an evaluation proves, and the picks it suggests."""

@@ -85,11 +85,6 @@ class Field:
         # A fixed seed: the sample only decides how sharp the floors are, not what they mean.
         self._sample = np.random.default_rng(0).choice(pool.n, min(_SAMPLE, pool.n), p=pool.masses)
 
-    @property
-    def kept(self) -> bool:
-        """Whether the costs of all candidates are kept in memory."""
-        return bool(self.rows.kept(np.arange(len(self.candidates))).all())
-
     def narrowed(self, forced: Indices, open_ones: Indices, workers: Workers | None = None) -> Field:
         """A field of these positions only; what is kept in memory is shared with it."""
         left = np.concatenate([forced, open_ones])

@@ -15,8 +15,9 @@ from handful.certificate import Certificate
 from handful.dive import dive
 from handful.forecast import Forecast
 from handful.order import ordered
+from handful.planned import planned
 from handful.problem import Problem
-from handful.proof import ROOT
+from handful.proof import Proof
 from handful.resume import keep, proof_of
 from handful.rough import rough_prices
 from handful.search import Found, Search
@@ -74,8 +75,12 @@ class Run:
 
     @property
     def lower_bound(self) -> float:
+        return self._proven(self.best.distance)
+
+    def _proven(self, distance: float) -> float:
+        """The bound so far, no more than the distance that was reached."""
         bound = self.tree.lower_bound if self.tree else self.ascent.lower_bound
-        return float(max(0.0, min(bound, self.best.distance)))
+        return float(max(0.0, min(bound, distance)))
 
     def begin(self, before: Certificate | None) -> None:
         """Find picks to start with; those of the run before, with its proof, if there was one."""
@@ -223,7 +228,8 @@ class Run:
 
     def _offer(self, found: Found) -> None:
         """Take these picks if they are better, by distances in double precision: the search's are in single."""
-        if found.distance < self.best.distance * (1 + 1e-5):
+        same = np.array_equal(np.sort(found.picks), np.sort(self.best.picks))
+        if not same and found.distance < self.best.distance * (1 + 1e-5):
             shares = self.problem.shares
             costs = self.pool.distances(found.picks)
             plan = transport(costs, self.pool.masses, shares.low, shares.high, start=found.pick_prices)
@@ -244,30 +250,15 @@ class Run:
         """The best picks, evaluated in double precision, with the proof."""
         pool, problem = self.pool, self.problem
         picks = ordered(pool, problem.shares, self.best.picks, len(problem.forced))
-        costs = pool.distances(picks)
-        plan = transport(costs, pool.masses, problem.shares.low, problem.shares.high)
+        plan = planned(pool, problem.shares, picks, len(problem.forced))
         proof = self.ascent.proof
-        if not proof.prices:  # stopped before the first pass: prices of 0 prove that a distance is at least 0
-            proof.close(ROOT, np.zeros(pool.n))
-        bound = max(0.0, min(self.tree.lower_bound if self.tree else self.ascent.lower_bound, plan.distance))
-        forced = len(problem.forced)
         selection = Selection(
-            indices=picks[forced:],
-            already=picks[:forced],
-            distance=plan.distance,
-            lower_bound=bound,
-            masses=plan.shares(len(picks)),
-            plan=picks[plan.labels(costs)],
-            flow_rows=plan.rows,
-            flow_picks=plan.columns,
-            flow_masses=plan.mass,
-            proof=proof,
-            low=problem.shares.low,
-            high=problem.shares.high,
+            **plan,
+            lower_bound=self._proven(plan["distance"]),
+            proof=proof if proof.prices else Proof.nothing(pool.n),  # none if stopped before the first pass
             status=status,
             seconds=self.crew.clock.elapsed,
             trace=tuple(self.trace),
-            pool=pool,
         )
         last = Progress(selection.seconds, selection.distance, selection.lower_bound, "done")
         return replace(selection, trace=(*selection.trace, last))

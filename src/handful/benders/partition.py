@@ -20,11 +20,11 @@ from handful.benders.result import BendersResult
 from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.order import ordered
+from handful.planned import planned
 from handful.pool import Pool
 from handful.problem import PicksWeight, Problem
-from handful.proof import ROOT, Proof
+from handful.proof import Proof
 from handful.selection import Progress
-from handful.transport import transport
 
 Indices = NDArray[np.int64]
 
@@ -197,31 +197,18 @@ def _joined(problem: Problem, options: Options, parts: list[Part], results: list
     pool, shares, forced = problem.pool, problem.shares, len(problem.forced)
     new = np.concatenate([part.rows[result.indices] for part, result in zip(parts, results, strict=True)])
     picks = ordered(pool, shares, np.concatenate([problem.forced, new]), forced)
-    costs = pool.distances(picks)
-    plan = transport(costs, pool.masses, shares.low, shares.high)
-    proof = Proof()
-    proof.close(ROOT, np.zeros(pool.n))
+    plan = planned(pool, shares, picks, forced)
     rounds = -(-len(parts) // options.processes)
     seconds = sum(result.seconds for result in results) * rounds / len(parts)
     stopped = {result.status for result in results} & {"interrupted", "time", "iterations"}
     return replace(
         results[0],
-        indices=picks[forced:],
-        already=picks[:forced],
-        distance=plan.distance,
+        **plan,
         lower_bound=0.0,
-        masses=plan.shares(len(picks)),
-        plan=picks[plan.labels(costs)],
-        flow_rows=plan.rows,
-        flow_picks=plan.columns,
-        flow_masses=plan.mass,
-        proof=proof,
-        low=shares.low,
-        high=shares.high,
+        proof=Proof.nothing(pool.n),
         status=min(stopped, default="converged"),
         seconds=seconds,
-        trace=(Progress(seconds, plan.distance, 0.0, "done, no certificate"),),
-        pool=pool,
+        trace=(Progress(seconds, plan["distance"], 0.0, "done, no certificate"),),
         valid_bound=False,
         master_bound=math.nan,
         cut_prices=np.empty((0, pool.n)),

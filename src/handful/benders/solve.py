@@ -25,11 +25,11 @@ from handful.blocks import Workers, workers
 from handful.clock import Clock, Stopped
 from handful.forecast import forecast
 from handful.order import ordered
+from handful.planned import planned
 from handful.pool import Pool, as_pool
 from handful.problem import PicksWeight, Problem
-from handful.proof import ROOT, Proof
+from handful.proof import Proof
 from handful.selection import OPTIMAL, Progress, relative_gap
-from handful.transport import transport as exact_transport
 
 _GRACE = 1.0  # seconds in which a run that ended well may write down its proof, though its time be over
 
@@ -183,39 +183,28 @@ def _result(problem: Problem, options: Options, run: Decomposition, status: str,
     """The best picks with their exact plan, and the bounds."""
     pool, shares, rules = problem.pool, problem.shares, run.rules
     picks = ordered(pool, shares, run.candidates.picks(run.best.columns), len(problem.forced))
-    costs = pool.distances(picks)
-    plan = exact_transport(costs, pool.masses, shares.low, shares.high)
-    if rules.valid and relative_gap(plan.distance, run.bound) <= OPTIMAL:
+    plan = planned(pool, shares, picks, len(problem.forced))
+    distance = plan["distance"]
+    if rules.valid and relative_gap(distance, run.bound) <= OPTIMAL:
         status = "optimal"
     patience = max(_GRACE, options.time_limit - run.elapsed) if status in ("optimal", "gap") else 0.0
     proof, lower_bound = _certificate(problem, run, patience, threads)
     proven = [cut.prices for cut in run.cuts if cut.prices is not None]
-    forced = len(problem.forced)
     history = tuple(run.history)
     seconds = run.elapsed
     trace = [_progress(line, rules.valid) for line in history]
     return BendersResult(
-        indices=picks[forced:],
-        already=picks[:forced],
-        distance=plan.distance,
-        lower_bound=min(lower_bound, plan.distance),
-        masses=plan.shares(len(picks)),
-        plan=picks[plan.labels(costs)],
-        flow_rows=plan.rows,
-        flow_picks=plan.columns,
-        flow_masses=plan.mass,
+        **plan,
+        lower_bound=min(lower_bound, distance),
         proof=proof,
-        low=shares.low,
-        high=shares.high,
         status=status,
         seconds=seconds,
-        trace=(*trace, Progress(seconds, plan.distance, min(lower_bound, plan.distance), "done")),
-        pool=pool,
+        trace=(*trace, Progress(seconds, distance, min(lower_bound, distance), "done")),
         preset=options.preset,
         solver=options.solver,
         families=rules.families,
         valid_bound=rules.valid,
-        master_bound=min(run.bound, plan.distance) if rules.valid else run.bound,
+        master_bound=min(run.bound, distance) if rules.valid else run.bound,
         cut_prices=np.array(proven).reshape(len(proven), pool.n),
         history=history,
     )
@@ -223,8 +212,7 @@ def _result(problem: Problem, options: Options, run: Decomposition, status: str,
 
 def _certificate(problem: Problem, run: Decomposition, seconds: float, threads: int | None) -> tuple[Proof, float]:
     """A proof of what the run found out, and its bound; prices of 0, which prove 0, where there is no better one."""
-    nothing = Proof()
-    nothing.close(ROOT, np.zeros(problem.pool.n))
+    nothing = Proof.nothing(problem.pool.n)
     best = run.best.prices if run.strongest is None else run.strongest.prices
     distance = run.best.distance
     if not run.rules.valid or best is None or distance == 0:

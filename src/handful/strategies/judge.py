@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.planned import planned
 from handful.problem import PicksWeight, mass_range
-from handful.proof import ROOT, Proof
+from handful.proof import Proof
 from handful.selection import Progress, Selection
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.strategy import Strategy
 from handful.strategies.common.task import Task
-from handful.transport import transport
 
 Indices = NDArray[np.int64]
 
@@ -59,28 +59,17 @@ def judged(strategy: Strategy, task: Task, picks_weight: PicksWeight) -> Selecti
         return own
     picks = np.append(task.already, outcome.indices)
     pool = task.pool
-    costs = pool.distances(picks)
-    plan = transport(costs, pool.masses, shares.low, shares.high)
+    plan = planned(pool, shares, picks, len(task.already))
     proof, bound = _bound(task, picks_weight)
     seconds = time.perf_counter() - start
-    bound = min(bound, plan.distance)
+    bound = min(bound, plan["distance"])
     return Judged(
-        indices=outcome.indices,
-        already=task.already,
-        distance=plan.distance,
+        **plan,
         lower_bound=bound,
-        masses=plan.shares(len(picks)),
-        plan=picks[plan.labels(costs)],
-        flow_rows=plan.rows,
-        flow_picks=plan.columns,
-        flow_masses=plan.mass,
         proof=proof,
-        low=shares.low,
-        high=shares.high,
         status="strategy",
         seconds=seconds,
-        trace=(Progress(seconds, plan.distance, bound, "done"),),
-        pool=pool,
+        trace=(Progress(seconds, plan["distance"], bound, "done"),),
         strategy=strategy.name,
     )
 
@@ -91,6 +80,4 @@ def _bound(task: Task, picks_weight: PicksWeight) -> tuple[Proof, float]:
         effort = replace(task.effort, time_limit=min(_SECONDS, task.effort.time_limit), progress=None)
         best = optimised(replace(task, effort=effort), task.pool, picks_weight)
         return best.proof, best.lower_bound
-    proof = Proof()
-    proof.close(ROOT, np.zeros(task.pool.n))  # prices of 0 prove that a distance is at least 0
-    return proof, 0.0
+    return Proof.nothing(task.pool.n), 0.0
