@@ -144,7 +144,7 @@ class Pool:
         cosine = self.metric.name == "cosine"
         total = np.zeros(self.dimension)
         for block in _blocks(self.points):
-            total += _unit(block, cosine).sum(axis=0)
+            total += measured(block, cosine).sum(axis=0)
         return total / self.n
 
     def subset(self, rows: Indices) -> Pool:
@@ -168,7 +168,7 @@ class Pool:
             prepared = np.empty(self.points.shape, dtype)
             norms = np.empty(self.n, dtype)
             for start in range(0, self.n, _ROWS):
-                block = _unit(self.points[start : start + _ROWS], cosine) - self._centre
+                block = measured(self.points[start : start + _ROWS], cosine) - self._centre
                 prepared[start : start + _ROWS] = block
                 # Norms of the rounded points: they must fit the inner products, which are taken of those.
                 norms[start : start + _ROWS] = np.square(block.astype(dtype).astype(np.float64)).sum(axis=1)
@@ -207,7 +207,8 @@ def _blocks(points: Floats) -> Iterator[Floats]:
         yield points[start : start + _ROWS]
 
 
-def _unit(block: Floats, cosine: bool) -> NDArray[np.float64]:
+def measured(block: Floats, cosine: bool) -> NDArray[np.float64]:
+    """Points in double precision, as distances between them are measured: of unit length for ``cosine``."""
     points = block.astype(np.float64)
     if cosine:
         points /= np.abs(points).max(axis=1, keepdims=True)  # so that the norm can neither overflow nor vanish

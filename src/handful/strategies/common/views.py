@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.errors import HandfulError
-from handful.pool import Pool
+from handful.pool import Pool, measured
 
 Floats = NDArray[np.floating[Any]]
 
@@ -27,19 +27,8 @@ def coordinates(pool: Pool, name: str) -> NDArray[np.float32]:
         )
     points = np.empty(pool.points.shape, np.float32)
     for start in range(0, pool.n, _ROWS):
-        block = np.asarray(pool.points[start : start + _ROWS], np.float64)
-        if pool.metric.name == "cosine":
-            block = block / np.abs(block).max(axis=1, keepdims=True)
-            block /= np.linalg.norm(block, axis=1, keepdims=True)
-        points[start : start + _ROWS] = block
+        points[start : start + _ROWS] = measured(pool.points[start : start + _ROWS], pool.metric.name == "cosine")
     return points
-
-
-def recast(pool: Pool, metric: str, name: str) -> Pool:
-    """The pool of the same points, masses and candidates with costs of another metric."""
-    if str(pool.metric) == metric:
-        return pool
-    return Pool(coordinates(pool, name), metric, masses=pool.masses, candidates=pool.candidates)
 
 
 def reweighted(pool: Pool, weights: Floats) -> Pool:
