@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 import handful
 from handful.recheck import _least_sum
-from handful.regions import Regions, Rule, cheapest
+from handful.regions import Regions, Rule, cheapest, replaced
 
 # Any two nested or disjoint, the smaller ones first.
 FAMILY = [[0, 1], [4, 5], [0, 1, 2], [4, 5, 6], [0, 1, 2, 3]]
@@ -37,7 +37,13 @@ def test_the_cheapest_under_rules_are_those_of_all_subsets(data: st.DataObject) 
         if all(rule.least <= rule.members[list(some)].sum() <= rule.most for rule in rules)
     ]
     limits = [(rule.members, rule.least, rule.most) for rule in rules]
-    found, least_sum = cheapest(values, count, rules), _least_sum(values, count, limits)
+    everyone = np.ones(n, bool)
+    found, least_sum = cheapest(values, count, rules), _least_sum(values, count, limits, everyone)
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    with_some = [picks for picks in allowed if some[picks].any()]
+    if count and not some.all():
+        least = min((values[picks].sum() for picks in with_some), default=np.inf)
+        assert _least_sum(values, count, limits, some) == least
     if not allowed:
         assert found is None
         assert least_sum == np.inf
@@ -46,6 +52,11 @@ def test_the_cheapest_under_rules_are_those_of_all_subsets(data: st.DataObject) 
     assert found is not None
     assert sorted(found.tolist()) in allowed
     assert values[found].sum() == least_sum == expected
+    if not count:
+        return
+    with_each = expected - replaced(values, found, rules) + values
+    for j in range(n):
+        assert with_each[j] == min((values[picks].sum() for picks in allowed if j in picks), default=np.inf)
 
 
 def test_regions_are_nested_or_disjoint_and_cover_what_is_near() -> None:

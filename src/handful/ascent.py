@@ -163,13 +163,10 @@ class Ascent:
         return np.sort(self.field.candidates)
 
     def tree(self, distance: float, limit: int) -> Tree | None:
-        """Branch and bound over the candidates left, if their distances fit in memory.
-
-        Its proof may hold ``limit`` vectors of prices.
-        """
-        if self.bundle is None or len(self.field.open) > self._room:
+        """Branch and bound over the candidates left; its proof may hold ``limit`` vectors of prices."""
+        if self.bundle is None:
             return None
-        self.field.keep(self.field.open)
+        self.field.keep(self.field.cheapest(self._room))
         return Tree(self.field, self.bundle, self.lower_bound, self.proof, distance, limit)
 
     def discard(self, evaluation: Evaluation, distance: float) -> None:

@@ -19,7 +19,7 @@ from handful import lifted
 from handful.blocks import Workers, slices
 from handful.lifted import Shares
 from handful.pool import Pool
-from handful.regions import Rule, cheapest
+from handful.regions import Rule, cheapest, replaced
 from handful.rows import Rows
 from handful.sample import Sample
 
@@ -110,11 +110,15 @@ class Field:
 
     def _cheapest(self, values: Floats) -> Indices | None:
         """Which of the open positions are counted at these values of theirs."""
+        return cheapest(values, self.budget - len(self.forced), self._open_rules())
+
+    def _open_rules(self) -> list[Rule]:
+        """The rules for the open positions alone."""
         rules = []
         for rule in self.rules:
             inside = int(rule.members[self.forced].sum())
             rules.append(Rule(rule.members[self.open], rule.least - inside, rule.most - inside))
-        return cheapest(values, self.budget - len(self.forced), rules)
+        return rules
 
     def keep(self, positions: Indices) -> None:
         """Have in memory the costs of the forced candidates and of these, and of others only as there is room left."""
@@ -158,7 +162,8 @@ class Field:
         The values that count are computed again from distances in double precision. An error of e in every distance
         changes a value by at most h e, as no pick carries more than h, and any plan's cost by at most e, as the pool's
         mass is 1; a sum of n terms in double precision is off by at most n u times the sum of their magnitudes. A
-        selection with candidate j costs at least the bound with j in place of the costliest one counted.
+        selection with candidate j costs at least the bound with j in place of the costliest one counted that it may
+        replace.
         """
         pool, missing = self.pool, self.budget - len(self.forced)
         values, forced = evaluation.open_values, self._precise(self.forced, evaluation.prices)
@@ -179,7 +184,7 @@ class Field:
         bound = value - pool.rounding(np.float64) - 4 * (pool.n + self.budget) * 2.0**-53 * (terms + abs(value))
         if not 0 < missing < len(values):
             return bound, np.full(len(values), bound)
-        return bound, bound - chosen.max() + values
+        return bound, bound - replaced(values, counted, self._open_rules()) + values
 
     def _precise(self, positions: Indices, prices: Floats) -> Floats:
         """Values at these positions from distances in double precision."""

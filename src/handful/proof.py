@@ -61,6 +61,7 @@ class Proof:
     closing: list[int] = field(default_factory=lambda: [NONE])
     discarded: list[tuple[int, int, int]] = field(default_factory=list)
     regions: list[tuple[Indices, int]] = field(default_factory=list)
+    _discarding: set[int] = field(default_factory=set)  # vectors that must stay as they are
 
     @classmethod
     def nothing(cls, n: int) -> Proof:
@@ -73,7 +74,7 @@ class Proof:
         """Let these prices prove the bound of the case, in place of those it had."""
         parent = self.parents[case]
         inherited = NONE if parent == NONE else self.closing[parent]
-        if self.closing[case] == inherited:
+        if self.closing[case] == inherited or self.closing[case] in self._discarding:
             self.closing[case] = len(self.prices)
             self.prices.append(prices)
         else:
@@ -81,9 +82,14 @@ class Proof:
 
     def discard(self, case: int, candidates: Indices, prices: Floats) -> None:
         """Leave candidates out of a case: with one of them in, these prices prove enough."""
-        if len(candidates):
-            self.discarded += [(case, candidate, len(self.prices)) for candidate in candidates.tolist()]
+        if not len(candidates):
+            return
+        vector = self.closing[case]
+        if vector == NONE or self.prices[vector] is not prices:
+            vector = len(self.prices)
             self.prices.append(prices)
+        self._discarding.add(vector)
+        self.discarded += [(case, candidate, vector) for candidate in candidates.tolist()]
 
     def split(self, case: int, candidate: int) -> tuple[int, int]:
         """The two cases with the candidate in and out; until they are closed the prices of the whole serve them."""

@@ -125,7 +125,8 @@ def _total(products: Floats, values: Floats, part: Part, picks: int) -> float:
     inside = len(part.inside)
     free = picks - inside
     if part.limits:
-        least = _least_sum(values[inside:], free, _counted(part))
+        some = np.ones(len(part.others), bool) if part.some is None else np.isin(part.others, part.some)
+        least = _least_sum(values[inside:], free, _counted(part), some)
         # Sums in plain order: each is off by at most picks u times their magnitudes.
         slack = 2 * picks**2 * _UNIT * float(np.abs(values).max(initial=0.0))
         return math.fsum([*products, *values[:inside], least - slack])
@@ -144,26 +145,49 @@ def _counted(part: Part) -> list[tuple[Mask, int, int]]:
     return found
 
 
-def _least_sum(values: Floats, count: int, limits: list[tuple[Mask, int, int]]) -> float:
-    """The least sum of ``count`` values within the limits; infinite if there is none.
+def _least_sum(values: Floats, count: int, limits: list[tuple[Mask, int, int]], some: Mask) -> float:
+    """The least sum of ``count`` values, one of them of ``some``, within the limits; infinite if there is none.
 
-    For each region a table of the least sum by the number of its members, made from those of the regions in it.
+    For each region two tables of the least sum by the number of its members, of any and with one of ``some``, made from
+    those of the regions in it.
     """
-    tables: list[tuple[Mask, Floats]] = []
+    tables: list[tuple[Mask, Floats, Floats]] = []
     for members, least, most in [*limits, (np.ones(len(values), bool), count, count)]:
-        within = [(some, table) for some, table in tables if (some & members).any()]
-        tables = [(some, table) for some, table in tables if not (some & members).any()]
+        within = [entry for entry in tables if (entry[0] & members).any()]
+        tables = [entry for entry in tables if not (entry[0] & members).any()]
         own = members.copy()
-        for some, _ in within:
-            own &= ~some
-        sums = np.append(0.0, np.cumsum(np.sort(values[own])[:count]))
-        table = np.append(sums, np.full(count + 1 - len(sums), np.inf))
-        for _, inner in within:
-            table = np.array([(table[: k + 1] + inner[k::-1]).min() for k in range(count + 1)])
-        table[: max(0, least)] = np.inf
-        table[max(0, most + 1) :] = np.inf
-        tables.append((members, table))
-    return float(tables[-1][1][count])
+        for inner, _, _ in within:
+            own &= ~inner
+        of_any, with_some = _sums(values[own], count), _sums_with(values[own], count, some[own])
+        for _, inner_any, inner_some in within:
+            with_some = np.minimum(_joined(with_some, inner_any), _joined(of_any, inner_some))
+            of_any = _joined(of_any, inner_any)
+        for table in (of_any, with_some):
+            table[: max(0, least)] = np.inf
+            table[max(0, most + 1) :] = np.inf
+        tables.append((members, of_any, with_some))
+    _, of_any, with_some = tables[-1]
+    return float((of_any if some.all() else with_some)[count])
+
+
+def _sums(values: Floats, count: int) -> Floats:
+    """Least sums of 0, 1, ... ``count`` of the values; infinite where there are not as many."""
+    sums = np.append(0.0, np.cumsum(np.sort(values)[:count]))
+    return np.append(sums, np.full(count + 1 - len(sums), np.inf))
+
+
+def _sums_with(values: Floats, count: int, some: Mask) -> Floats:
+    """The same, with one of ``some`` among them."""
+    found = np.full(count + 1, np.inf)
+    if some.any():
+        cheapest = np.flatnonzero(some)[np.argmin(values[some])]
+        found[1:] = values[cheapest] + _sums(np.delete(values, cheapest), count - 1)
+    return found
+
+
+def _joined(one: Floats, other: Floats) -> Floats:
+    """Least sums over both."""
+    return np.array([(one[: k + 1] + other[k::-1]).min() for k in range(len(one))])
 
 
 def _values(terms: Floats, masses: Floats, low: float, high: float) -> Floats:

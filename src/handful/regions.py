@@ -62,6 +62,27 @@ def cheapest(values: Floats, count: int, rules: Sequence[Rule]) -> Indices | Non
     return chosen[np.argsort(values[chosen], kind="stable")]
 
 
+def replaced(values: Floats, chosen: Indices, rules: Sequence[Rule]) -> Floats:
+    """For each position the largest of the cheapest values ``chosen`` whose place it may take under the rules.
+
+    The selections that obey rules over nested or disjoint regions are the bases of a matroid. So the cheapest of those
+    that hold a position comes from the cheapest of all by one exchange, and there is none if no exchange is possible
+    (minus infinity).
+    """
+    held = [int(rule.members[chosen].sum()) for rule in rules]
+    member = np.array([rule.members for rule in rules]).reshape(len(rules), len(values))
+    kinds, kind = np.unique(member, axis=1, return_inverse=True)
+    given = member[:, chosen]
+    largest = np.full(kinds.shape[1], -np.inf)
+    for k in range(len(largest)):
+        after = np.array(held)[:, None] - given + kinds[:, k : k + 1]
+        fits = np.ones(len(chosen), bool)
+        for rule, count in zip(rules, after, strict=True):
+            fits &= (rule.least <= count) & (count <= rule.most)
+        largest[k] = values[chosen[fits]].max(initial=-np.inf)
+    return np.asarray(largest[kind.reshape(-1)])
+
+
 class Regions:
     """The regions of a run; each is a set of candidates (rows of the pool)."""
 

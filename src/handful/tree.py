@@ -209,8 +209,7 @@ class Tree:
             self._closed = min(self._closed, value)
             return None
         part = half.part
-        # Under rules, what is proven for the selections with a candidate is not as easily checked.
-        alive = (raised.with_each <= distance) | bool(part.rules)
+        alive = raised.with_each <= distance
         self._proof.discard(half.number, part.candidates[part.open[~alive]], raised.best.prices)
         if alive.sum() < part.budget - len(part.forced):
             return None
