@@ -179,7 +179,7 @@ def _sums(values: Floats, count: int) -> Floats:
 def _sums_with(values: Floats, count: int, some: Mask) -> Floats:
     """The same, with one of ``some`` among them."""
     found = np.full(count + 1, np.inf)
-    if some.any():
+    if count and some.any():
         cheapest = np.flatnonzero(some)[np.argmin(values[some])]
         found[1:] = values[cheapest] + _sums(np.delete(values, cheapest), count - 1)
     return found

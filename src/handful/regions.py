@@ -80,7 +80,9 @@ def replaced(values: Floats, chosen: Indices, rules: Sequence[Rule]) -> Floats:
         for rule, count in zip(rules, after, strict=True):
             fits &= (rule.least <= count) & (count <= rule.most)
         largest[k] = values[chosen[fits]].max(initial=-np.inf)
-    return np.asarray(largest[kind.reshape(-1)])
+    found = largest[kind.reshape(-1)]
+    found[chosen] = values[chosen]
+    return np.asarray(found)
 
 
 class Regions:
