@@ -148,13 +148,32 @@ class Field:
         self._look(self.forced)
         missing = self.budget - len(self.forced)
         counted = self._look_by_rules(missing) if self.rules else self._look_for(missing, slack)
-        chosen = np.concatenate([self.forced, counted])
-        value = float(self.pool.masses @ prices + self._floors[chosen].sum())
+        return self._evaluation(np.concatenate([self.forced, counted]))
+
+    def piece(self, positions: Indices) -> Evaluation:
+        """As `evaluate` at the last prices, but with these positions counted, whether they are the cheapest or not."""
+        self._look(positions)
+        return self._evaluation(positions)
+
+    def _evaluation(self, counted: Indices) -> Evaluation:
+        prices, masses = self._prices, self.pool.masses
+        value = float(masses @ prices + self._floors[counted].sum())
         taken = np.zeros(self.pool.n)
-        for part in self.rows.parts(chosen):
+        for part in self.rows.parts(counted):
             costs, rows = self.rows.costs(part)
-            taken += lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[part])
-        return Evaluation(prices, value, self._floors[self.open], self.candidates[chosen], self.pool.masses - taken)
+            taken += lifted.served(costs, rows, prices, masses, self.shares, self._thresholds[part])
+        return Evaluation(prices, value, self._floors[self.open], self.candidates[counted], masses - taken)
+
+    def holding(self, selections: Indices) -> list[Indices]:
+        """The positions of those selections (rows of candidates) that hold what is forced and obey the rules."""
+        order = np.argsort(self.candidates)
+        places = order[np.searchsorted(self.candidates, selections, sorter=order).clip(max=len(order) - 1)]
+        held = (self.candidates[places] == selections).all(axis=1)
+        held &= (places < len(self.forced)).sum(axis=1) == len(self.forced)
+        for rule in self.rules:
+            count = rule.members[places].sum(axis=1)
+            held &= (rule.least <= count) & (count <= rule.most)
+        return list(places[held])
 
     def prove(self, evaluation: Evaluation) -> tuple[float, Floats]:
         """What is certain in spite of rounding: the bound and, for every open candidate, one for selections with it.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from handful.bound import Evaluation, Field
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 _PIECES = 70
 _STEPS = 20  # of `ascend`
@@ -98,6 +99,12 @@ class Bundle:
                 total[pick] = total.get(pick, 0.0) + weight * part
         return total
 
+    def selections(self, count: int) -> Indices:
+        """The selections that the bundle relies on most, at most so many; the rows of a table of candidates."""
+        known = np.argsort(-self._weights, kind="stable")
+        whole = [list(self._picks[k]) for k in known.tolist() if min(self._picks[k].values()) == 1.0]
+        return np.array(whole[:count], np.int64).reshape(len(whole[:count]), -1)
+
     def _append(self, offset: float, gradient: Floats, picks: dict[int, float]) -> None:
         count = len(self._offsets)
         self._gradients[count] = gradient
@@ -121,15 +128,19 @@ class Bundle:
         self._weights = np.append(np.zeros(len(keep)), 1.0)
 
 
-def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[Evaluation, dict[int, float]]:
-    """A few steps from ``prices``, up to a bound of ``enough``.
+def ascend(
+    field: Field, prices: Floats, target: float, enough: float, selections: Indices | None = None
+) -> tuple[Evaluation, Bundle]:
+    """A few steps from ``prices``, up to a bound of ``enough``; returns the best evaluation and the bundle.
 
-    Returns the best evaluation, and how much of each candidate the relaxed problem picks (see `Bundle.support`).
+    Those of the ``selections`` (rows of candidates) that the field holds give the bundle its first pieces.
     """
     best = field.evaluate(prices)
     bundle = Bundle(field.pool.masses, best, target)
+    for positions in [] if selections is None else field.holding(selections):
+        bundle.add(field.piece(positions))
     if len(field.open) <= _MANY:
-        return _climb(field, bundle, best, target, enough, _STEPS), bundle.support()
+        return _climb(field, bundle, best, target, enough, _STEPS), bundle
     full, active = best, np.empty(0, np.int64)
     for _ in range(_ROUNDS):
         counted = field.open[np.isin(field.candidates[field.open], full.chosen)]
@@ -141,7 +152,7 @@ def ascend(field: Field, prices: Floats, target: float, enough: float) -> tuple[
         bundle.recentre(best.prices, best.value)
         if best.value >= enough:
             break
-    return best, bundle.support()
+    return best, bundle
 
 
 def _climb(field: Field, bundle: Bundle, best: Evaluation, target: float, enough: float, steps: int) -> Evaluation:

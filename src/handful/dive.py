@@ -22,7 +22,8 @@ def dive(field: Field, prices: Floats, distance: float) -> Indices:
     while len(field.forced) < field.budget:
         if len(field.forced) + len(field.open) == field.budget:
             return field.candidates
-        best, support = ascend(field, prices, distance, np.inf)
+        best, bundle = ascend(field, prices, distance, np.inf)
+        support = bundle.support()
         parts = np.array([support.get(candidate, 0.0) for candidate in field.candidates[field.open].tolist()])
         order = np.argsort(-parts, kind="stable")
         missing = field.budget - len(field.forced)

@@ -28,20 +28,30 @@ Indices = NDArray[np.int64]
 CLOSED = 1e-7  # a case whose bound is this near to the distance, relative to it, is closed
 _PLUNGE = 50  # splits from one plunge to the next
 _UNKNOWN = -2  # in place of the candidate to split by, where it is still to be found
+_SEEDS = 30  # selections that a case hands down to its halves
 _TOGETHER = 4  # cases split at the same time; a fixed number, so that results don't depend on the number of threads
 
 
 @dataclass(order=True)
 class _Case:
-    """A case with its best ``prices``, to be split by the candidate ``branch`` or, if given, by the ``region``."""
+    """A case, to be split by the candidate ``branch`` or, if given, by the ``region``."""
 
     bound: float
     number: int
     part: Field = field(compare=False)
-    prices: Floats = field(compare=False)
+    start: _Start = field(compare=False)
     branch: int = field(compare=False)
     region: tuple[int, int] | None = field(compare=False)
     done: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What the halves of a case start from: its prices and bound, and the selections that the relaxed problem mixes."""
+
+    prices: Floats
+    bound: float
+    selections: Indices | None = None
 
 
 @dataclass
@@ -50,8 +60,7 @@ class _Half:
 
     number: int
     part: Field
-    prices: Floats
-    bound: float
+    start: _Start
 
 
 @dataclass
@@ -63,6 +72,7 @@ class _Raised:
     branch: int
     with_each: Floats
     region: tuple[int, int] | None = None
+    selections: Indices | None = None
 
 
 class Tree:
@@ -100,7 +110,7 @@ class Tree:
             assert isinstance(field.pool, Pool)
             self._regions = Regions.among(field.pool, everyone, parts)
         if len(proof.parents) == 1:
-            root = _Half(ROOT, field, bundle.prices, bound)
+            root = _Half(ROOT, field, _Start(bundle.prices, bound, bundle.selections(_SEEDS)))
             self._enter(root, self._raise(root, distance), distance)
         else:
             self._resume(field, bound, distance)
@@ -145,8 +155,8 @@ class Tree:
             left = field.open[~np.isin(open_ones, [*held.inside, *held.outside])]
             forced = np.append(field.forced, field.open[np.isin(open_ones, held.inside)])
             if case not in split:
-                prices = proof.prices[proof.closing[case]]
-                halves += self._half(case, field, forced, left, prices, bound, held.rules)
+                start = _Start(proof.prices[proof.closing[case]], bound)
+                halves += self._half(case, field, forced, left, start, held.rules)
         for half, known in zip(halves, self._workers.map(_known, halves), strict=True):
             self._enter(half, known, distance)
 
@@ -162,7 +172,7 @@ class Tree:
     def _halves(self, case: _Case) -> list[_Half]:
         whole = case.part
         if case.branch == _UNKNOWN:
-            return [_Half(case.number, whole, case.prices, case.bound)]
+            return [_Half(case.number, whole, case.start)]
         if case.region is not None:
             region, most = case.region
             members = self._regions.members[region]
@@ -171,7 +181,7 @@ class Tree:
             return [
                 half
                 for number, rule in sides
-                for half in self._half(number, whole, whole.forced, whole.open, case.prices, case.bound, [rule])
+                for half in self._half(number, whole, whole.forced, whole.open, case.start, [rule])
             ]
         split = whole.candidates[whole.open] == case.branch
         rest = whole.open[~split]
@@ -179,7 +189,7 @@ class Tree:
         return [
             half
             for number, forced in ((inside, np.append(whole.forced, whole.open[split])), (outside, whole.forced))
-            for half in self._half(number, whole, forced, rest, case.prices, case.bound, [])
+            for half in self._half(number, whole, forced, rest, case.start, [])
         ]
 
     def _half(
@@ -188,8 +198,7 @@ class Tree:
         whole: Field,
         forced: Indices,
         rest: Indices,
-        prices: Floats,
-        bound: float,
+        start: _Start,
         rules: list[tuple[Indices, int, int]],
     ) -> list[_Half]:
         """The half of these candidates under these rules and those of the whole; none if it holds no selection."""
@@ -199,12 +208,12 @@ class Tree:
         part = whole.narrowed(forced, rest if missing else rest[:0], self._workers.alone())
         for members, least, most in rules:
             part = part.ruled(members, least, most)
-        return [_Half(number, part, prices, bound)] if part.possible else []
+        return [_Half(number, part, start)] if part.possible else []
 
     def _enter(self, half: _Half, raised: _Raised, distance: float) -> _Case | None:
         """Note a half in the proof; it is returned, and waits to be split, if it may hold better picks."""
         self._proof.close(half.number, raised.best.prices)
-        value = max(half.bound, raised.value)
+        value = max(half.start.bound, raised.value)
         if raised.branch == NONE or value >= distance * (1 - CLOSED):
             self._closed = min(self._closed, value)
             return None
@@ -217,28 +226,30 @@ class Tree:
         open_ones = left.candidates[left.open]
         kept = raised.branch == _UNKNOWN or raised.branch in open_ones
         branch = raised.branch if kept else int(open_ones[0])
-        case = _Case(value, half.number, left, raised.best.prices, branch, raised.region)
+        start = _Start(raised.best.prices, value, raised.selections)
+        case = _Case(value, half.number, left, start, branch, raised.region)
         heapq.heappush(self._cases, case)
         return case
 
     def _raise(self, half: _Half, distance: float) -> _Raised:
         """Raise the bound of a half by a few steps, and find what to split it by."""
-        part, region = half.part, None
+        part, start, region, selections = half.part, half.start, None, None
         if part.budget - len(part.forced) == len(part.open):
             best, branch = _single(part), NONE
         else:
-            best, support = ascend(part, half.prices, distance, distance * (1 + CLOSED))
+            best, bundle = ascend(part, start.prices, distance, distance * (1 + CLOSED), start.selections)
+            support, selections = bundle.support(), bundle.selections(_SEEDS)
             region = self._regions.split(support)
             open_ones = part.candidates[part.open].tolist()
             branch = min(open_ones, key=lambda candidate: abs(support.get(candidate, 0.0) - 0.5))
         value, with_each = part.prove(best)
-        return _Raised(value, best, branch, with_each, region)
+        return _Raised(value, best, branch, with_each, region, selections)
 
 
 def _known(half: _Half) -> _Raised:
     """What the prices that a half starts from prove."""
     part = half.part
-    best = part.evaluate(half.prices)
+    best = part.evaluate(half.start.prices)
     single = part.budget - len(part.forced) == len(part.open)
     value, with_each = part.prove(best)
     return _Raised(value, best, NONE if single else _UNKNOWN, with_each)
