@@ -163,8 +163,11 @@ class Ascent:
         return np.sort(self.field.candidates)
 
     def tree(self, distance: float, limit: int) -> Tree | None:
-        """Branch and bound over the candidates left; its proof may hold ``limit`` vectors of prices."""
-        if self.bundle is None:
+        """Branch and bound over the candidates left, if most of their distances fit in memory.
+
+        Its proof may hold ``limit`` vectors of prices.
+        """
+        if self.bundle is None or len(self.field.open) > 2 * self._room:
             return None
         self.field.keep(self.field.cheapest(self._room))
         return Tree(self.field, self.bundle, self.lower_bound, self.proof, distance, limit)

@@ -38,14 +38,19 @@ def greedy(
     Returns the picks in order, and the cost that they leave.
     """
     with workers(threads, Clock(math.inf)) as crew:
-        bounds = _Bounds(pool, candidates, nearest_costs(pool, already), crew)
-        picks: list[int] = []
-        while True:
-            best = bounds.largest()
-            picks.append(int(candidates[best]))
-            bounds.take(best, pool.distances(picks[-1:], dtype=np.float32)[0])
-            if len(picks) == budget:
-                return np.array(picks, np.int64), float(pool.masses @ bounds.nearest)
+        return picked(pool, budget, already, candidates, crew)
+
+
+def picked(pool: Pool, budget: int, already: Indices, candidates: Indices, crew: Workers) -> tuple[Indices, float]:
+    """The same with workers that are there already."""
+    bounds = _Bounds(pool, candidates, nearest_costs(pool, already), crew)
+    picks: list[int] = []
+    while True:
+        best = bounds.largest()
+        picks.append(int(candidates[best]))
+        bounds.take(best, pool.distances(picks[-1:], dtype=np.float32)[0])
+        if len(picks) == budget:
+            return np.array(picks, np.int64), float(pool.masses @ bounds.nearest)
 
 
 class _Bounds:

@@ -22,6 +22,7 @@ from handful.resume import keep, proof_of
 from handful.rough import rough_prices
 from handful.search import Found, Search
 from handful.selection import OPTIMAL, Progress, Selection, relative_gap
+from handful.starts import greedy_starts
 from handful.transport import point_prices, transport
 from handful.tree import Tree
 
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SAMPLE = 5_000  # points on which the search starts where there are more
-_PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
+_PROMISE = 0.1  # share of the gap below which what the ascent still promises is left to the tree
 _DIVE = 3  # rounds from one dive to the next
 _REPAIRS = 4  # dives in a round that keep most of the best picks
 _DROPPED = 8  # picks given up in one of these, at most
@@ -137,17 +138,19 @@ class Run:
     def _search_sample(self) -> None:
         """Find good picks on a sample of the points, then move them to where the whole pool wants them."""
         random = np.random.default_rng([self.seed, 1])
-        start = self.best
+        rows, search = np.arange(self.pool.n), self.search
         if self.pool.n > 2 * _SAMPLE:
-            rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
-            if self.pool.masses[rows].sum() > 0:
-                sample = self._searching(rows)
-                start = sample.alternate(start.picks)
-                for _ in range(60):
-                    self.crew.clock.check()
-                    found = sample.perturb(start, random)
-                    start = found if found.distance < start.distance else start
-        self._offer(self.search.alternate(start.picks, start.pick_prices))
+            sample = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
+            if self.pool.masses[sample].sum() > 0:
+                rows, search = sample, self._searching(sample)
+        starts = [self.best.picks, *greedy_starts(self.pool, rows, self.problem.new, self.problem.forced, self.crew)]
+        best = min((search.alternate(picks) for picks in starts), key=lambda found: found.distance)
+        if search is not self.search:
+            for _ in range(60):
+                self.crew.clock.check()
+                found = search.perturb(best, random)
+                best = found if found.distance < best.distance else best
+        self._offer(self.search.alternate(best.picks, best.pick_prices))
         self._report("raising the bound")
 
     def _raise(self, round: int) -> None:

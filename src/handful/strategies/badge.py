@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.errors import HandfulError
+from handful.kernel import coordinates
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import coordinates
 
 Floats = NDArray[np.floating[Any]]
 

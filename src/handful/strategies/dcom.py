@@ -21,12 +21,12 @@ from handful.blocks import workers
 from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.greedy import coverage_gains, coverage_losses
+from handful.kernel import coordinates
 from handful.pool import Pool
 from handful.strategies.common.radius import pure_radius
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.uncertainty import lack_of_margin
-from handful.strategies.common.views import coordinates
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

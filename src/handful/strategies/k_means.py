@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.kernel import coordinates
 from handful.strategies.common.clusters import k_means_clusters
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import coordinates
 
 
 @strategy("k-means", "the points nearest to the centres of k-means, largest cluster first")

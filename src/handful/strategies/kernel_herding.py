@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from handful.blocks import Workers, slices, workers
 from handful.clock import Clock
+from handful.kernel import kernel_pool
 from handful.pool import Pool
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import kernel_pool
 
 Floats = NDArray[np.float64]
 

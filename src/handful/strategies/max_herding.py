@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from handful.greedy import greedy
+from handful.kernel import kernel_pool
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import kernel_pool
 
 
 @strategy("max-herding", "always the point that adds most to the pool's coverage by a Gaussian kernel", seeded=False)

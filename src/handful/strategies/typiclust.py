@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from handful.kernel import coordinates
 from handful.strategies.common.clusters import k_means_clusters
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import coordinates
 
 Indices = NDArray[np.int64]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from handful.greedy import greedy
+from handful.kernel import coordinates, kernel_pool
 from handful.pool import Pool
 from handful.strategies.common.engine import optimised
 from handful.strategies.common.strategy import Found, strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.uncertainty import uncertainty
-from handful.strategies.common.views import coordinates, kernel_pool, reweighted
+from handful.strategies.common.views import reweighted
 
 
 @strategy(

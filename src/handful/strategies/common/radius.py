@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from handful.blocks import slices, workers
 from handful.clock import Clock
 from handful.errors import HandfulError
+from handful.kernel import coordinates
 from handful.pool import Pool
 from handful.strategies.common.clusters import k_means_clusters
 from handful.strategies.common.task import Task
-from handful.strategies.common.views import coordinates
 
 Indices = NDArray[np.int64]
 
