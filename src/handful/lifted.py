@@ -56,9 +56,22 @@ def values(
     return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)
 
 
-def served(costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats) -> Floats:
-    """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
-    return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)
+def served(
+    costs: Costs,
+    rows: Ints,
+    prices: Floats,
+    masses: Floats,
+    shares: Shares,
+    thresholds: Floats,
+    total: Floats | None = None,
+) -> Floats:
+    """The mass of every point that these candidates take together, at the thresholds that `values` returned.
+
+    It is added to ``total``, candidate after candidate, where one is given.
+    """
+    total = np.zeros(len(prices)) if total is None else total
+    _serve(costs, rows, prices, masses, shares.low, shares.high, thresholds, total)
+    return total
 
 
 def sampled_thresholds(costs: Costs, prices: Floats, shares: Shares) -> Floats:
@@ -236,10 +249,9 @@ def _values(
 
 
 @njit(cache=True, nogil=True)
-def _served(
-    costs: Costs, rows: Ints, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats
-) -> Floats:
-    total = np.zeros(len(prices))
+def _serve(
+    costs: Costs, rows: Ints, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats, total: Floats
+) -> None:
     for k in range(len(rows)):
         row = costs[rows[k]]
         threshold = thresholds[k]
@@ -257,4 +269,3 @@ def _served(
             for i in range(len(prices)):
                 if float(row[i]) - prices[i] == threshold:
                     total[i] += masses[i] * (rest / tied)
-    return total
