@@ -117,7 +117,12 @@ class Rows:
         for part in self.parts(candidates):
             workers.clock.check()
             costs, rows = self._rows(candidates[part])
-            lifted.served(costs, rows, prices, self.points.masses, self.shares, thresholds[part], total)
+            found, masses = thresholds[part], self.points.masses
+            if costs is not self._costs:
+                # Costs computed in another block may be rounded otherwise, and their thresholds with them.
+                anywhere = np.full(len(rows), np.inf)
+                _, found = lifted.values(costs, rows, prices, masses, self.shares, found, anywhere)
+            lifted.served(costs, rows, prices, masses, self.shares, found, total)
         return total
 
     def listed(
