@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,31 @@ _BLOCK = 500_000  # costs that a thread looks at before it takes the next block
 _TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
 _SWEPT = 300_000_000  # costs in a pass over a block of tiles, after which a thread looks at the clock
 
+Costs = NDArray[np.floating[Any]]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a pass over the costs to so many points is cut into blocks, whoever makes it."""
+
+    points: int
+
+    @property
+    def step(self) -> int:
+        """How many rows are computed together to be kept."""
+        return max(1, min(256, 4_000_000 // self.points))
+
+    @property
+    def few(self) -> int:
+        """How many rows a thread looks at before it takes the next."""
+        return max(1, min(self.step, _BLOCK // self.points))
+
+    @property
+    def tall(self) -> int:
+        """How many candidates are swept together."""
+        return max(32, min(_TALL, _SWEPT // self.points))
 
 
 class Shelf:
@@ -60,6 +85,7 @@ class Rows:
         self.points = points
         self.shares = shares
         self.dtype = dtype
+        self._cut = Cut(points.n)
         self._shelf = Shelf(whole(points).n, room)
         self._costs = np.empty((room, points.n), dtype)
         self._sample = by_mass(points)
@@ -75,7 +101,7 @@ class Rows:
         def fill(part: slice) -> None:
             self._costs[places[part]] = self.points.distances(new[part], dtype=self.dtype)
 
-        workers.map(fill, slices(len(new), self.step))
+        workers.map(fill, slices(len(new), self._cut.step))
         # Only now do they count as kept: the clock may stop the work half way.
         self._shelf.put(new, places)
 
@@ -108,57 +134,50 @@ class Rows:
                 lifted.add_taken(costs, prices[points], masses[points], guessed, sums)
             found[part], thresholds[part] = lifted.floors(sums, self.shares, guessed), guessed
 
-        workers.map(sweep, slices(len(candidates), self.tall))
+        workers.map(sweep, slices(len(candidates), self._cut.tall))
         return found, thresholds
 
     def taken(self, candidates: Indices, prices: Floats, thresholds: Floats, workers: Workers) -> Floats:
         """The mass of every point that these candidates take together."""
         total = np.zeros(self.points.n)
-        for part in self.parts(candidates):
-            workers.clock.check()
-            costs, rows = self._rows(candidates[part])
-            found, masses = thresholds[part], self.points.masses
-            if costs is not self._costs:
-                # Costs computed in another block may be rounded otherwise, and their thresholds with them.
-                anywhere = np.full(len(rows), np.inf)
-                _, found = lifted.values(costs, rows, prices, masses, self.shares, found, anywhere)
-            lifted.served(costs, rows, prices, masses, self.shares, found, total)
+        for _, costs, rows, found in self._takers(candidates, prices, thresholds, workers):
+            lifted.served(costs, rows, prices, self.points.masses, self.shares, found, total)
         return total
 
     def listed(
         self, candidates: Indices, prices: Floats, thresholds: Floats, workers: Workers
     ) -> list[tuple[Indices, Floats]]:
-        """For every candidate the points that it takes, and their masses: what `taken` sums in this order."""
+        """For every candidate the points that it takes, and their masses, in the order of `parts`."""
+        lists: list[tuple[Indices, Floats]] = []
+        for part, costs, rows, found in self._takers(candidates, prices, thresholds, workers):
+            for k in range(len(part)):
+                one = slice(k, k + 1)
+                total = lifted.served(costs, rows[one], prices, self.points.masses, self.shares, found[one])
+                points = np.flatnonzero(total)
+                lists.append((points, total[points]))
+        return lists
 
-        def one(k: int) -> tuple[Indices, Floats]:
-            total = self.taken(candidates[k : k + 1], prices, thresholds[k : k + 1], workers)
-            points = np.flatnonzero(total)
-            return points, total[points]
-
-        return workers.map(one, range(len(candidates)))
-
-    @property
-    def step(self) -> int:
-        """How many rows are computed together to be kept."""
-        return max(1, min(256, 4_000_000 // self.points.n))
-
-    @property
-    def few(self) -> int:
-        """How many rows a thread looks at before it takes the next."""
-        return max(1, min(self.step, _BLOCK // self.points.n))
-
-    @property
-    def tall(self) -> int:
-        """How many candidates are swept together."""
-        return max(32, min(_TALL, _SWEPT // self.points.n))
+    def _takers(
+        self, candidates: Indices, prices: Floats, thresholds: Floats, workers: Workers
+    ) -> Iterator[tuple[Indices, Costs, Indices, Floats]]:
+        """Blocks of candidates with their costs and thresholds."""
+        for part in self.parts(candidates):
+            workers.clock.check()
+            costs, rows = self._rows(candidates[part])
+            found = thresholds[part]
+            if costs is not self._costs:
+                # Costs computed in another block may be rounded otherwise, and their thresholds with them.
+                anywhere = np.full(len(rows), np.inf)
+                _, found = lifted.values(costs, rows, prices, self.points.masses, self.shares, found, anywhere)
+            yield part, costs, rows, found
 
     def parts(self, candidates: Indices) -> list[Indices]:
         """Positions in ``candidates`` in blocks, whose rows are all in memory or none."""
         kept = self.kept(candidates)
         sides = (np.flatnonzero(kept), np.flatnonzero(~kept))
-        return [some[block] for some in sides for block in slices(len(some), self.few)]
+        return [some[block] for some in sides for block in slices(len(some), self._cut.few)]
 
-    def _rows(self, candidates: Indices) -> tuple[NDArray[np.floating[Any]], Indices]:
+    def _rows(self, candidates: Indices) -> tuple[Costs, Indices]:
         """A table of costs, and the rows in it that belong to these candidates: all of them kept, or none."""
         places = self._shelf.places(candidates)
         if (places >= 0).all():
