@@ -89,7 +89,7 @@ class RayExecutor:
 
     def __init__(self, count: int, threads: int) -> None:
         self.count, self.threads = count, threads
-        self.holding = Holding(f"by {count} Ray actors", fixed=count * _PROCESS, copies=count + 1)
+        self.holding = actors_holding(count)
         self._points: dict[Type, Any] = {}
         self._opened: weakref.WeakValueDictionary[int, RayPasses] = weakref.WeakValueDictionary()
         self._prices: tuple[Floats | None, Any] = (None, None)
@@ -271,11 +271,21 @@ def _connect(address: str, threads: int | None) -> None:
 
 
 def _shape(threads: int | None) -> tuple[int, int]:
-    """How many actors of how many threads the cluster's machines have room for: two at least, if one may die."""
+    """What there is room for on the cluster's machines."""
     cpus = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-    cpus = [count for count in cpus if count]
-    if not cpus:
+    if not any(cpus):
         raise HandfulError("the Ray cluster has no CPUs: start its machines with ray start --num-cpus")
+    return shape([count for count in cpus if count], threads)
+
+
+def shape(cpus: list[int], threads: int | None) -> tuple[int, int]:
+    """How many actors of how many threads machines with so many CPUs have room for: two at least, as one may die."""
     total = min(sum(cpus), threads or sum(cpus))
     each = max(1, min(_THREADS, *cpus, total // 2))
     return max(1, min(sum(count // each for count in cpus), total // each)), each
+
+
+def actors_holding(count: int | None, where: str = "") -> Holding:
+    """What actors take; where their number is not known yet, at least two have the points."""
+    number = "" if count is None else f"{count} "
+    return Holding(f"by {number}Ray actors{where}", fixed=(count or 0) * _PROCESS, copies=(count or 2) + 1)

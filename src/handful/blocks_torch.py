@@ -235,7 +235,7 @@ class TorchExecutor:
 
     def __init__(self, name: str) -> None:
         self.device = _device(name)
-        self.holding = _holding(self.device)
+        self.holding = holding_of(name)
         self._cells = _cells(self.device)
         self._costs: dict[torch.dtype, Costs] = {}
 
@@ -274,10 +274,11 @@ def _cells(device: torch.device) -> int:
     return min(_CUDA_CELLS, free // (5 * _CELL))
 
 
-def _holding(device: torch.device) -> Holding:
-    """What there is room for on it."""
+def holding_of(name: str) -> Holding:
+    """What there is room for on the device of that name."""
     from handful.forecast import Holding
 
+    device = _device(name)
     if device.type != "cuda":
         return Holding("by torch on the processor", fixed=_LIBRARY, copies=3)
     free, _ = torch.cuda.mem_get_info(device)

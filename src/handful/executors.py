@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from handful.blocks import Executor
+from handful.blocks import Executor, available_cores
 from handful.errors import HandfulError
+from handful.forecast import Holding
 
 
 @contextmanager
@@ -28,6 +29,23 @@ def executor(ray: str | None, device: str | None, threads: int | None) -> Iterat
             yield found
     else:
         yield None
+
+
+def holding(ray: str | None, device: str | None, threads: int | None) -> Holding | None:
+    """Who will keep the distances, as far as it can be told without asking a cluster."""
+    _check(ray, device)
+    if device is not None:
+        from handful.blocks_torch import holding_of
+
+        return holding_of(device)
+    if ray is None:
+        return None
+    from handful.blocks_ray import actors_holding, shape
+
+    if ray != "local":
+        return actors_holding(None, f" at {ray}")
+    count, _ = shape([threads or available_cores()], threads)
+    return actors_holding(count)
 
 
 def _check(ray: str | None, device: str | None) -> None:
