@@ -89,7 +89,7 @@ def torch_against_numpy(points: int, dimension: int, device: Any, cells: int, ex
         norms = np.square(single.astype(np.float64)).sum(axis=1).astype(dtype)
         costs = Costs(Prepared("cosine", np.nan, 1e-3, single, norms), kind, device)
         room = min(KEPT, points)
-        passes = TorchPasses(costs, masses, 1 / PICKS, 1 / PICKS, room, device, cells)
+        passes = TorchPasses(costs, masses, 1 / PICKS, 1 / PICKS, room, device, 4e-6, cells)
         none = np.zeros(CHECKED)
         found, thresholds = passes.values(some, prices, none, none, everywhere)
         floors, at = passes.floors(some, prices, everywhere)

@@ -44,16 +44,27 @@ class TorchPasses:
         The mass range of a pick.
     room : int
         How many candidates' costs may be kept on the device.
+    tolerance : float
+        How far terms may be off: those nearer to a threshold tie with it.
     cells : int
         Costs looked at together, at most.
     """
 
     def __init__(
-        self, costs: Costs, masses: Floats, low: float, high: float, room: int, device: torch.device, cells: int
+        self,
+        costs: Costs,
+        masses: Floats,
+        low: float,
+        high: float,
+        room: int,
+        device: torch.device,
+        tolerance: float,
+        cells: int,
     ) -> None:
         self._costs = costs
         self._low, self._high = low, high
         self._device = device
+        self._tolerance = tolerance
         self._cells = cells
         self._masses = torch.from_numpy(np.array(masses)).to(device)
         self._table = torch.empty((room, costs.count), dtype=costs.dtype, device=device)
@@ -134,7 +145,8 @@ class TorchPasses:
                 workers.clock.check()
                 terms = self._rows(candidates[part]) - sent
                 _, found = self._knapsacks(terms)
-                below, at = terms < found[:, None], terms == found[:, None]
+                off = terms.sub_(found[:, None])
+                below, at = off < -self._tolerance, off.abs() <= self._tolerance
                 held = torch.where(below, self._masses, 0.0).sum(1)
                 tied = torch.where(at, self._masses, 0.0).sum(1)
                 # Terms that tie at the threshold share what is left of the mass the candidate must or may take.
@@ -191,7 +203,7 @@ class TorchPasses:
 
     def _cheapest(self, terms: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of the cheapest terms of every row up to these masses, and the last terms taken."""
-        if terms.shape[1] <= 8 * _SAMPLE:
+        if terms.shape[1] <= 2 * _SAMPLE:
             return _filled(terms, self._masses.expand_as(terms), mass)
         few = terms[:, self._sample].sort(1).values
         count = few.shape[1]
@@ -249,7 +261,8 @@ class TorchExecutor:
         costs = self._costs[kind]
         if isinstance(points, Sample):
             costs = costs.sampled(torch.from_numpy(points.rows).to(self.device))
-        return TorchPasses(costs, points.masses, shares.low, shares.high, room, self.device, self._cells)
+        tolerance = points.rounding(dtype)
+        return TorchPasses(costs, points.masses, shares.low, shares.high, room, self.device, tolerance, self._cells)
 
 
 def _device(name: str) -> torch.device:

@@ -89,6 +89,8 @@ class Rows:
         self._shelf = Shelf(whole(points).n, room)
         self._costs = np.empty((room, points.n), dtype)
         self._sample = by_mass(points)
+        # Prices of good picks make many terms equal but for rounding, which must not choose among them.
+        self._tolerance = points.rounding(dtype)
 
     def kept(self, candidates: Indices) -> NDArray[np.bool_]:
         """Which of these rows are in memory."""
@@ -141,7 +143,7 @@ class Rows:
         """The mass of every point that these candidates take together."""
         total = np.zeros(self.points.n)
         for _, costs, rows, found in self._takers(candidates, prices, thresholds, workers):
-            lifted.served(costs, rows, prices, self.points.masses, self.shares, found, total)
+            lifted.served(costs, rows, prices, self.points.masses, self.shares, found, self._tolerance, total)
         return total
 
     def listed(
@@ -152,7 +154,8 @@ class Rows:
         for part, costs, rows, found in self._takers(candidates, prices, thresholds, workers):
             for k in range(len(part)):
                 one = slice(k, k + 1)
-                total = lifted.served(costs, rows[one], prices, self.points.masses, self.shares, found[one])
+                masses = self.points.masses
+                total = lifted.served(costs, rows[one], prices, masses, self.shares, found[one], self._tolerance)
                 points = np.flatnonzero(total)
                 lists.append((points, total[points]))
         return lists
