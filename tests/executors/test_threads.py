@@ -82,7 +82,7 @@ def test_the_forecast_counts_what_others_hold() -> None:
     assert plan(holding=actors) == (active, room, total + beside, limit + beside)  # the same run, in more memory
     assert plan(6_000_000_000, actors)[1] < plan(6_000_000_000)[1]
     assert "kept by 4 Ray actors; at most" in forecast(shape, 4, "cosine", 20, shape[0], None, actors).sentence
-    with pytest.raises(HandfulError, match="the limit is 1.0 GB"):
+    with pytest.raises(HandfulError, match=r"the limit is 1\.0 GB"):
         plan(1_000_000_000, actors)
 
     card = Holding("on the GPU", room=40_000_000_000, fixed=0)
