@@ -104,7 +104,7 @@ def select(
         before = known.rows
         picks = budget if already_counts else budget + len(before)
         for note in known.notes:
-            line.say(note)
+            line.warn(note)
         line.say(_what(table.points, metric, picks, rows, size))
         if strategy is None:
             line.say(_until(share, seconds, rounds))
