@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from handful.engine import select
@@ -29,13 +29,8 @@ def chosen(
     threads: int | None,
 ) -> Selection:
     """Pick for one round of active learning: the points are all there are, those labelled earlier among them."""
-    if issparse(points):
-        raise HandfulError(
-            f"the points are a sparse matrix of shape {points.shape}; give embeddings, or reduce it first, as "
-            "sklearn.decomposition.TruncatedSVD does"
-        )
     return select(
-        with_directions(np.asarray(points), metric),
+        with_directions(dense(points), metric),
         budget,
         metric=metric,
         picks_weight=picks_weight,
@@ -46,3 +41,13 @@ def chosen(
         seed=seed,
         threads=threads,
     )
+
+
+def dense(points: Any) -> NDArray[Any]:
+    """The points as an array, or one sentence that says that a sparse matrix is none."""
+    if issparse(points):
+        raise HandfulError(
+            f"the points are a sparse matrix of shape {points.shape}; give embeddings, or reduce it first, as "
+            "sklearn.decomposition.TruncatedSVD does"
+        )
+    return np.asarray(points)

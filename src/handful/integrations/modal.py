@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from handful.integrations.common import chosen
+from handful.integrations.common import chosen, dense
 from handful.problem import PicksWeight
 
 
@@ -47,12 +47,14 @@ def wasserstein_sampling(
     if learner.on_transformed:
         X = learner.transform_without_estimating(X)
         known = None if known is None else learner.transform_without_estimating(known)
-    first = 0 if known is None else len(known)
+    unknown = dense(X)
+    points = unknown if known is None else np.concatenate([dense(known), unknown])
+    first = len(points) - len(unknown)
     selection = chosen(
-        X if known is None else np.concatenate([known, X]),
+        points,
         int(n_instances),
         already=np.arange(first),
-        candidates=np.arange(first, first + X.shape[0]),
+        candidates=np.arange(first, len(points)),
         metric=metric,
         picks_weight=picks_weight,
         gap=gap,
