@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
-from integration_cases import cost, least, pool
+from integration_cases import cost, least, pool, require_modal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -23,16 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 EXACT = partial(wasserstein_sampling, gap=0.0, threads=1)
 
 
-def library() -> Any:
-    pytest.importorskip("modAL")
-    from modAL import models
-
-    return models
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_queries_are_the_best_there_are_given_what_was_taught(seed: int) -> None:
-    models = library()
+    models = require_modal()
     x = pool(seed)
     taught = np.arange(2)
     learner = models.ActiveLearner(LogisticRegression(), EXACT, X_training=x[taught], y_training=np.array([0, 1]))
@@ -47,7 +39,7 @@ def test_queries_are_the_best_there_are_given_what_was_taught(seed: int) -> None
 
 
 def test_learners_query_what_they_transform() -> None:
-    models = library()
+    models = require_modal()
     x = pool(3)
     wide = np.column_stack([x, 100 * np.ones((12, 1))])
     pipeline = make_pipeline(FunctionTransformer(lambda rows: rows[:, :3]), LogisticRegression())
@@ -58,7 +50,7 @@ def test_learners_query_what_they_transform() -> None:
 
 
 def test_a_committee_learns() -> None:
-    models = library()
+    models = require_modal()
     x, y = load_iris(return_X_y=True)
     strategy = partial(wasserstein_sampling, metric="euclidean", gap=0.5, threads=1)
     learners = [

@@ -61,7 +61,7 @@ def test_a_learner_of_the_library_learns_from_embeddings() -> None:
             active.update(y[picks])
         assert sorted(active.indices_labeled) == sorted(taken)
     plain = LogisticRegression(max_iter=500).fit(x[list(taken)], y[list(taken)])
-    assert plain.score(x, y) > 0.9
+    assert plain.score(x, y) > 0.8
     with pytest.raises(PoolExhaustedException):
         active.query(num_samples=140, **more)
     with pytest.raises(HandfulError, match=r"a sparse matrix of shape \(150, 16\); give embeddings"):

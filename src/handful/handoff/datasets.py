@@ -10,11 +10,7 @@ from handful.handoff.picks import Picks
 
 def records(picks: Picks) -> list[dict[str, Any]]:
     """A record for each pick, for ``load_dataset("json", data_files=FILE)``."""
-    shown = [
-        {name: cells[at] for name, cells in (("image", picks.images), ("text", picks.texts)) if cells is not None}
-        for at in range(len(picks))
-    ]
-    return [fields | data for fields, data in zip(picks.fields(), shown, strict=True)]
+    return [fields | shown for fields, shown in zip(picks.fields(), picks.shown(), strict=True)]
 
 
 def pick(dataset: Any, picks: Picks) -> Any:

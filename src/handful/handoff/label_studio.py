@@ -12,8 +12,4 @@ def tasks(picks: Picks) -> list[dict[str, Any]]:
     """A task for each pick: its image, its text or both, and the fields by which the label finds its point again."""
     if picks.images is None and picks.texts is None:
         raise HandfulError("label-studio has nothing to show; give images (--images), texts (--text) or both.")
-    shown = [
-        {name: cells[at] for name, cells in (("image", picks.images), ("text", picks.texts)) if cells is not None}
-        for at in range(len(picks))
-    ]
-    return [{"data": data | fields} for data, fields in zip(shown, picks.fields(), strict=True)]
+    return [{"data": shown | fields} for shown, fields in zip(picks.shown(), picks.fields(), strict=True)]

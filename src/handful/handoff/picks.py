@@ -94,6 +94,12 @@ class Picks:
             for rank, (index, name, served) in enumerate(zip(self.index, self.ids, self.stands_for, strict=True), 1)
         ]
 
+    def shown(self) -> list[dict[str, str]]:
+        """For each pick what a tool shows of it: ``image``, ``text``, both or nothing."""
+        columns = {"image": self.images, "text": self.texts}
+        there = {name: cells for name, cells in columns.items() if cells is not None}
+        return [{name: cells[at] for name, cells in there.items()} for at in range(len(self))]
+
     def require_images(self, tool: str) -> tuple[str, ...]:
         """The images, or one sentence that says that ``tool`` can't do without."""
         if self.images is None:

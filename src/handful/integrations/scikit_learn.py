@@ -16,12 +16,14 @@ from handful.estimators import WassersteinSelector
 from handful.problem import PicksWeight
 
 
-def _inner_has(method: str) -> Callable[[FitOnPicks], bool]:
+def _where_inner_has(method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Give the decorated method to those only whose inner estimator has one of that name."""
+
     def has(outer: FitOnPicks) -> bool:
         getattr(getattr(outer, "estimator_", outer.estimator), method)  # its own AttributeError says what is missing
         return True
 
-    return has
+    return available_if(has)
 
 
 class FitOnPicks(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,29 +72,29 @@ class FitOnPicks(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Pick, then fit on the picks; the labels of all other samples are not looked at."""
-        X, y = validate_data(self, X, y, dtype=(np.float64, np.float32), multi_output=True)
+        samples, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), multi_output=True)
         options = {name: value for name, value in self.get_params(deep=False).items() if name != "estimator"}
-        self.selector_ = WassersteinSelector(**options).fit(X)
+        self.selector_ = WassersteinSelector(**options).fit(samples)
         picks = self.selector_.selected_indices_
-        self.estimator_ = clone(self.estimator).fit(X[picks], y[picks])
+        self.estimator_ = clone(self.estimator).fit(samples[picks], labels[picks])
         return self
 
-    @available_if(_inner_has("predict"))
+    @_where_inner_has("predict")
     def predict(self, X: ArrayLike) -> Any:
         """Labels of the samples."""
         return self._ask("predict", X)
 
-    @available_if(_inner_has("predict_proba"))
+    @_where_inner_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> Any:
         """Probabilities of the classes among the picks."""
         return self._ask("predict_proba", X)
 
-    @available_if(_inner_has("decision_function"))
+    @_where_inner_has("decision_function")
     def decision_function(self, X: ArrayLike) -> Any:
         """Confidence for the classes among the picks."""
         return self._ask("decision_function", X)
 
-    @available_if(_inner_has("score"))
+    @_where_inner_has("score")
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """The estimator's own score."""
         check_is_fitted(self)

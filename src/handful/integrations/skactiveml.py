@@ -61,12 +61,14 @@ class WassersteinQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         Samples of a batch are picked together and none has a utility of its own: each row of the utilities is 1 at the
         pick of its turn and 0 at the other candidates.
         """
-        X, y, rows, batch_size, return_utilities = self._validate_data(X, y, candidates, batch_size, return_utilities)
-        _, open_rows = self._transform_candidates(rows, X, y, enforce_mapping=True, allow_only_unlabeled=True)
+        samples, labels, rows, count, wanted = self._validate_data(X, y, candidates, batch_size, return_utilities)
+        _, open_rows = self._transform_candidates(
+            rows, samples, labels, enforce_mapping=True, allow_only_unlabeled=True
+        )
         self.selection_ = chosen(
-            X,
-            int(batch_size),
-            already=labeled_indices(y, missing_label=self.missing_label),
+            samples,
+            int(count),
+            already=labeled_indices(labels, missing_label=self.missing_label),
             candidates=open_rows,
             metric=self.metric,
             picks_weight=self.picks_weight,
@@ -76,7 +78,7 @@ class WassersteinQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
             threads=self.threads,
         )
         picks = self.selection_.indices
-        return (picks, _turns(picks, open_rows, len(X))) if return_utilities else picks
+        return (picks, _turns(picks, open_rows, len(samples))) if wanted else picks
 
 
 def _turns(picks: NDArray[np.int64], candidates: NDArray[np.int64], n: int) -> NDArray[np.float64]:
