@@ -70,7 +70,7 @@ def test_strides_halve_where_they_should() -> None:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "small"])
 def test_small_images_keep_their_size_in_the_first_layer(name: str) -> None:
     network = encoder(name, channels=1).eval()
     seen: list[tuple[int, ...]] = []
