@@ -140,15 +140,14 @@ def test_parts_without_a_pick_are_a_guess() -> None:
     assert (found.confidence[2:12] >= 0).all()
 
 
-def test_points_that_weigh_nothing_have_the_label_of_the_nearest() -> None:
+def test_points_that_weigh_nothing_have_the_label_of_their_pick() -> None:
     points, labels = blobs(2, 30)
     masses = np.where(np.arange(30) < 20, 1.0, 0.0)
     chosen = select(Pool(points, masses=masses), 4, rounds=1)
-    plan = chosen.spread(labels[chosen.picks], method="plan")
-    nearest = chosen.spread(labels[chosen.picks], method="nearest")
+    found = chosen.spread(labels[chosen.picks], method="plan")
     light = np.setdiff1d(np.arange(20, 30), chosen.picks)
-    np.testing.assert_array_equal(plan.labels[light], nearest.labels[light])
-    assert (plan.confidence[light] == 0).all()
+    np.testing.assert_array_equal(found.labels[light], labels[chosen.plan[light]])
+    assert (found.confidence[light] == 0).all()
 
 
 def test_copies_of_a_pick_have_its_label() -> None:

@@ -142,8 +142,8 @@ class Selection:
         """
         from handful.spread import spread
 
-        flow = self.flow_rows, self.flow_picks, self.flow_masses
-        return spread(self.pool, self.picks, labels, method=method, flow=flow, **options)
+        plan = (self.flow_rows, self.flow_picks, self.flow_masses), self.labels
+        return spread(self.pool, self.picks, labels, method=method, plan=plan, **options)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False, ids: NDArray[np.generic] | None = None) -> None:
         """Write ``picks.csv``, ``plan.npz``, ``certificate.npz``, ``summary.json`` and `tables` into a new folder."""

@@ -72,7 +72,7 @@ def spread(
     method: str = "graph",
     count: int = NEIGHBOURS,
     alpha: float = ALPHA,
-    flow: Flow | None = None,
+    plan: tuple[Flow, Indices] | None = None,
     graph: csr_array | None = None,
     threads: int | None = None,
 ) -> Spread:
@@ -90,8 +90,8 @@ def spread(
         Neighbours of a point in the graph.
     alpha : float
         How far labels travel in the graph, between 0 and 1.
-    flow : (points, positions in picks, masses), optional
-        The plan, as a `Selection` holds it; needed by its method.
+    plan : (flow, ranks), optional
+        See `by_plan`; needed by its method.
     graph : sparse array, optional
         Of `neighbour_graph`, where many sets of picks are spread on one pool.
     """
@@ -108,11 +108,40 @@ def spread(
     elif method == "nearest":
         shares, confidence = _by_nearest(pool, rows, codes, len(classes))
     elif method == "plan":
-        if flow is None:
+        if plan is None:
             raise HandfulError("the method plan needs the plan of a selection: call its spread")
-        shares, confidence = _by_plan(pool, flow, rows, codes, len(classes))
+        return by_plan(pool.n, *plan, rows, given)
     else:
         raise HandfulError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
+    return _fixed(classes, shares, confidence, rows, codes)
+
+
+def by_plan(n: int, flow: Flow, ranks: Indices, picks: Indices, labels: ArrayLike) -> Spread:
+    """Every point has the labels of the picks that serve it, as much as each does.
+
+    Parameters
+    ----------
+    n : int
+        Points of the pool.
+    flow : (points, positions in picks, masses)
+        The positive entries of the plan, as a `Selection` holds it.
+    ranks : array of int
+        For every point the position of its pick, which counts where it weighs nothing and none serves it.
+    picks, labels : arrays
+    """
+    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    points, positions, masses = flow
+    shares = np.zeros((n, len(classes)))
+    np.add.at(shares, (points, codes[positions]), masses)
+    totals = shares.sum(axis=1)
+    served = totals > 0
+    shares[~served, codes[ranks[~served]]] = 1
+    shares /= np.where(served, totals, 1)[:, None]
+    return _fixed(classes, shares, np.where(served, _certainty(shares), 0.0), picks, codes)
+
+
+def _fixed(classes: NDArray[Any], shares: Floats, confidence: Floats, rows: Indices, codes: Indices) -> Spread:
+    """With the picks as they were labelled."""
     shares[rows] = np.eye(len(classes))[codes]
     confidence[rows] = 1
     return Spread(classes, shares, confidence)
@@ -167,20 +196,6 @@ def _by_nearest(pool: Pool, rows: Indices, codes: Indices, classes: int) -> Soft
         return shares, np.ones(pool.n)
     first, second = np.partition(costs, 1, axis=0)[:2]
     return shares, 1 - np.divide(first, second, out=np.ones(pool.n), where=second > 0)
-
-
-def _by_plan(pool: Pool, flow: Flow, rows: Indices, codes: Indices, classes: int) -> Soft:
-    """The labels of the picks that serve a point, as much as each does."""
-    points, positions, masses = flow
-    shares = np.zeros((pool.n, classes))
-    np.add.at(shares, (points, codes[positions]), masses)
-    totals = shares.sum(axis=1)
-    served = totals > 0
-    if not served.all():  # points that weigh nothing
-        shares[~served] = _by_nearest(pool, rows, codes, classes)[0][~served]
-        totals[~served] = 1
-    shares /= totals[:, None]
-    return shares, np.where(served, _certainty(shares), 0)
 
 
 def _certainty(shares: Floats) -> Floats:

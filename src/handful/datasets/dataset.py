@@ -40,6 +40,10 @@ class Dataset:
     ----------
     asked : array of bool
         Which labels of the pool somebody has asked for.
+    rows : array of int
+        Where the points of the pool stand in the data set as it was loaded.
+    test_rows : array of int or None
+        Where those of the test set do, if they were divided off its pool.
     """
 
     def __init__(
@@ -65,6 +69,8 @@ class Dataset:
         self.ids = ids
         self._labels = None if labels is None else self._checked(labels, pool, "labels", least=UNKNOWN)
         self.asked = np.zeros(len(pool), bool)
+        self.rows = np.arange(len(pool))
+        self.test_rows: Indices | None = None
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -98,7 +104,7 @@ class Dataset:
     def part(self, rows: ArrayLike) -> Dataset:
         """The data set with only these points in its pool."""
         rows = np.asarray(rows, np.int64)
-        return Dataset(
+        kept = Dataset(
             self.name,
             self.pool[rows],
             None if self._labels is None else self._labels[rows],
@@ -108,6 +114,8 @@ class Dataset:
             unlabelled=self.unlabelled,
             ids=None if self.ids is None else self.ids[rows],
         )
+        kept.rows, kept.test_rows = self.rows[rows], self.test_rows
+        return kept
 
     def drawn(self, count: int, seed: int = 0) -> Dataset:
         """The data set with ``count`` points of its pool, drawn at random, in their order."""
@@ -123,16 +131,8 @@ class Dataset:
         order = np.random.default_rng(seed).permutation(len(self))
         held, rest = np.sort(order[:count]), np.sort(order[count:])
         kept = self.part(held)
-        return Dataset(
-            self.name,
-            kept.pool,
-            kept._labels,
-            self.classes,
-            test=self.pool[rest],
-            test_labels=self._labels[rest],
-            unlabelled=self.unlabelled,
-            ids=kept.ids,
-        )
+        kept.test, kept.test_labels, kept.test_rows = self.pool[rest], self._labels[rest], self.rows[rest]
+        return kept
 
     def _checked(self, labels: ArrayLike, points: Points | None, what: str, least: int) -> Indices:
         array = np.asarray(labels)

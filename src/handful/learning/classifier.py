@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from handful.errors import HandfulError
+from handful.learning.device import chosen, image_tensor
 from handful.learning.heads import Head
+from handful.learning.saved import ImageEncoder
 
 Array = NDArray[Any]
 Augmentation = Callable[[Tensor], Tensor]
@@ -51,40 +53,36 @@ class Training:
     def __post_init__(self) -> None:
         if min(self.epochs, self.steps) < 0 or self.batch < 2 or not self.rate > 0:
             raise HandfulError(
-                f"epochs and steps must be 0 or more, batch 2 or more and rate above 0; got {self.epochs}, {self.steps}, "
-                f"{self.batch} and {self.rate}"
+                f"epochs and steps must be 0 or more, batch 2 or more, rate above 0; got {self.epochs}, {self.steps}, "
+                f"{self.batch}, {self.rate}"
             )
-
-    @property
-    def where(self) -> torch.device:
-        """The device to train on."""
-        return torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 class Classifier:
     """A trained network: class probabilities, and the features before its last layer."""
 
-    def __init__(self, encoder: nn.Module, head: Head, device: torch.device) -> None:
+    def __init__(self, encoder: ImageEncoder | None, head: Head, device: torch.device) -> None:
         self.encoder, self.head, self._device = encoder, head, device
 
     def probabilities(self, inputs: Array) -> NDArray[np.float32]:
         """Of every class, for every input."""
-        return self._passed(inputs, lambda batch: torch.softmax(self.head(self.encoder(batch)), dim=1))
+        return self._passed(inputs, lambda features: torch.softmax(self.head(features), dim=1))
 
     def features(self, inputs: Array) -> NDArray[np.float32]:
         """What the last layer sees of every input."""
-        return self._passed(inputs, lambda batch: self.head[:-1](self.encoder(batch)))
+        return self._passed(inputs, self.head[:-1])
 
     def accuracy(self, inputs: Array, labels: ArrayLike) -> float:
         """Share of the inputs whose class it says."""
         return float(np.mean(self.probabilities(inputs).argmax(axis=1) == np.asarray(labels)))
 
     def _passed(self, inputs: Array, function: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
-        self.encoder.eval()
         self.head.eval()
+        if self.encoder is not None:
+            self.encoder.network.eval()
         with torch.no_grad():
             parts = [
-                function(as_tensor(inputs[start : start + _INFERENCE], self._device)).cpu().numpy()
+                function(_encoded(self.encoder, inputs[start : start + _INFERENCE], self._device)).cpu().numpy()
                 for start in range(0, len(inputs), _INFERENCE)
             ]
         return np.concatenate(parts)
@@ -95,7 +93,7 @@ def train(
     targets: ArrayLike,
     classes: int,
     *,
-    encoder: nn.Module | None = None,
+    encoder: ImageEncoder | None = None,
     whole: bool = False,
     weights: ArrayLike | None = None,
     augment: Augmentation | None = None,
@@ -106,43 +104,50 @@ def train(
 
     Parameters
     ----------
-    inputs : array of shape (n, d), or (n, height, width, channels) of uint8
+    inputs : array of shape (n, d), or images: bytes of (n, height, width, channels)
     targets : array of int, or of shape (n, classes)
         The class of each input, or the shares of all classes.
-    encoder : nn.Module, optional
-        From inputs to features, with their number as ``.width``; without it the inputs are features. It stays as it
-        is unless the ``whole`` network is trained, which changes it.
+    encoder : ImageEncoder, optional
+        From images to features; without it the inputs are features. It stays as it is unless the ``whole`` network is
+        trained, which changes it.
     weights : array, optional
         How much each input counts.
     augment : callable, optional
-        Changes a batch of images at random; without it features of a frozen encoder are computed once.
+        Changes a batch of images from 0 to 1 at random; without it the features of a frozen encoder are computed once.
     training : Training, optional
     seed : int
         Of the head's start, the order of batches and the augmentation; give an encoder that is seeded too.
     """
     training = training or Training()
+    if encoder is None and inputs.ndim != 2:
+        raise HandfulError(f"without an encoder inputs must be a table of features; got shape {inputs.shape}")
     shares = _shares(targets, len(inputs), classes)
     counts = np.ones(len(inputs)) if weights is None else np.asarray(weights, np.float64)
     if counts.shape != (len(inputs),) or not (counts >= 0).all() or not counts.sum() > 0:
         raise HandfulError(f"weights must be {len(inputs)} numbers of 0 or more, not all 0; got shape {counts.shape}")
-    where = training.where
+    where = chosen(training.device)
+    if encoder is not None:
+        encoder.network.to(where)
+    below = encoder
+    if encoder is not None and not whole and augment is None:
+        inputs, below = encoder.features(inputs, device=training.device), None
     with deterministic(seed, where):
-        below: nn.Module = nn.Identity() if encoder is None else encoder.to(where)
-        frozen = encoder is None or not whole
-        if frozen and encoder is not None and augment is None:
-            inputs = Classifier(encoder, Head(1, classes), where)._passed(inputs, encoder)
-        head = Head(_width(encoder, inputs), classes).to(where)
-        feed: nn.Module = nn.Identity() if frozen and augment is None else below
-        _fit(feed, head, inputs, shares, counts, training, augment, frozen)
-    return Classifier(below, head, where)
+        head = Head(inputs.shape[1] if encoder is None or below is None else encoder.width, classes).to(where)
+        _fit(_Run(below, head, whole, augment, where), inputs, shares, counts, training)
+    return Classifier(encoder, head, where)
 
 
-def as_tensor(inputs: Array, device: torch.device) -> Tensor:
-    """Features as they are; images of bytes as (n, channels, height, width) from 0 to 1."""
-    if inputs.ndim == 4:
-        images = torch.from_numpy(np.ascontiguousarray(inputs)).to(device)
-        return images.permute(0, 3, 1, 2).float() / 255
-    return torch.from_numpy(np.asarray(inputs, np.float32)).to(device)
+def _encoded(
+    encoder: ImageEncoder | None, inputs: Array, device: torch.device, augment: Augmentation | None = None
+) -> Tensor:
+    """Features of a batch."""
+    if encoder is None:
+        return torch.from_numpy(np.asarray(inputs, np.float32)).to(device)
+    images = image_tensor(inputs, device).float()
+    if augment is not None:
+        images = augment(images / 255) * 255
+    features: Tensor = encoder.network(encoder.prepared(images))
+    return features
 
 
 @contextmanager
@@ -159,33 +164,41 @@ def deterministic(seed: int, device: torch.device) -> Iterator[None]:
             torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = before
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What is trained, and how a batch of inputs becomes features."""
+
+    encoder: ImageEncoder | None
+    head: Head
+    whole: bool
+    augment: Augmentation | None
+    device: torch.device
+
+    @property
+    def trained(self) -> list[nn.Module]:
+        return [self.head] if self.encoder is None or not self.whole else [self.encoder.network, self.head]
+
+    def features(self, inputs: Array) -> Tensor:
+        with torch.set_grad_enabled(self.whole):
+            return _encoded(self.encoder, inputs, self.device, self.augment)
+
+
 def _fit(
-    encoder: nn.Module,
-    head: Head,
-    inputs: Array,
-    shares: NDArray[np.float32],
-    weights: NDArray[np.float64],
-    training: Training,
-    augment: Augmentation | None,
-    frozen: bool,
+    run: _Run, inputs: Array, shares: NDArray[np.float32], weights: NDArray[np.float64], training: Training
 ) -> None:
-    where = training.where
-    known, counts = torch.from_numpy(shares).to(where), torch.from_numpy(weights.astype(np.float32)).to(where)
-    parts = [head] if frozen else [encoder, head]
-    optimiser = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=training.rate)
-    for part in (encoder, head):
-        part.train(part in parts)
+    known = torch.from_numpy(shares).to(run.device)
+    counts = torch.from_numpy(weights.astype(np.float32)).to(run.device)
+    optimiser = torch.optim.Adam([p for part in run.trained for p in part.parameters()], lr=training.rate)
+    if run.encoder is not None:
+        run.encoder.network.train(run.whole)
+    run.head.train()
     for rows in _batches(len(inputs), training):
-        batch = as_tensor(inputs[rows], where)
-        if augment is not None:
-            batch = augment(batch)
-        with torch.set_grad_enabled(not frozen):
-            features = encoder(batch)
-        losses = -(known[rows] * torch.log_softmax(head(features), dim=1)).sum(dim=1)
+        losses = -(known[rows] * torch.log_softmax(run.head(run.features(inputs[rows])), dim=1)).sum(dim=1)
         total = counts[rows].sum()
         if total > 0:
             optimiser.zero_grad()
-            ((counts[rows] * losses).sum() / total).backward()
+            loss: Tensor = (counts[rows] * losses).sum() / total
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
 
 
@@ -212,10 +225,3 @@ def _shares(targets: ArrayLike, count: int, classes: int) -> NDArray[np.float32]
             f"{given.dtype} of {given.shape}"
         )
     return np.eye(classes, dtype=np.float32)[given]
-
-
-def _width(encoder: nn.Module | None, inputs: Array) -> int:
-    if encoder is None and inputs.ndim != 2:
-        raise HandfulError(f"features must be a table of (inputs, features); got shape {inputs.shape}; for images give "
-                           "an encoder")  # fmt: skip
-    return int(inputs.shape[1]) if encoder is None else int(encoder.width)  # type: ignore[arg-type]
