@@ -197,8 +197,7 @@ def _fit(
         total = counts[rows].sum()
         if total > 0:
             optimiser.zero_grad()
-            loss: Tensor = (counts[rows] * losses).sum() / total
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward((counts[rows] * losses).sum() / total)
             optimiser.step()
 
 

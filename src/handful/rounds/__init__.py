@@ -23,6 +23,7 @@ from handful.rounds.store import FILE, Round, Store
 from handful.rounds.table import Entry, Table, markdown, rows, table
 
 __all__ = [
+    "FILE",
     "Config",
     "Entry",
     "Examples",
