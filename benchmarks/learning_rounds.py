@@ -81,11 +81,11 @@ def spread_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     done = {tuple(line[:3]): line[3:] for line in read_lines(work / "results.jsonl")}
     # (neighbours, alpha) of the graph; the first are handful's own.
     graphs = {
-        "graph": (20, 0.9),
-        "graph, 10 near": (10, 0.9),
-        "graph, alpha 0.8": (20, 0.8),
-        "graph, alpha 0.95": (20, 0.95),
-        "graph, alpha 0.99": (20, 0.99),
+        "graph": (10, 0.9),
+        "graph, 20 near": (20, 0.9),
+        "graph, alpha 0.8": (10, 0.8),
+        "graph, alpha 0.95": (10, 0.95),
+        "graph, alpha 0.99": (10, 0.99),
     }
     made: dict[int, Any] = {}
     for budget in BUDGETS:
@@ -122,7 +122,7 @@ def spread_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     ):
         print(f"\n{what}, percent; {len(points):,} points, k-means picks, {len(SEEDS)} seeds\n")
         print("| learns from | " + " | ".join(f"B = {b}" for b in BUDGETS) + " |\n|---|" + "---:|" * len(BUDGETS))
-        for way in dict.fromkeys(key[0] for key in done):
+        for way in dict.fromkeys(key[0] for key in done if at == 0 or key[0] != "picks alone"):
             cells = [100 * np.array([done[way, b, s][at] for s in SEEDS]) for b in BUDGETS]
             print(f"| {way} | " + " | ".join(f"{c.mean():.1f} ± {c.std(ddof=1):.1f}" for c in cells) + " |")
 

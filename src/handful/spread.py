@@ -29,7 +29,7 @@ Soft = tuple[Floats, Floats]
 
 METHODS: Final = ("graph", "nearest", "plan")
 # Of 5 to 50 neighbours and alpha of 0.5 to 0.99; see docs/spread.md for what they reach.
-NEIGHBOURS: Final = 20
+NEIGHBOURS: Final = 10
 ALPHA: Final = 0.9
 _PRECISION = 1e-6  # of the linear system, relative to its right side
 _STEPS = 1000
