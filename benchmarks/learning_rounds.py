@@ -68,9 +68,8 @@ def spread_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     """Linear probes on CIFAR-10 features, on k-means picks alone and on all points with spread labels."""
     from handful.compare.probe import Probe
     from handful.graph import affinities, neighbours
-    from handful.rounds.learners import Examples
-    from handful.rounds.spreading import Spreading
-    from handful.spread import spread
+    from handful.spread import Spread, spread
+    from handful.spreading import Spreading
 
     data = np.load(given.data / "cifar10_lite0_pca.npz")
     points, labels = unit(data["train"])[: given.points], data["train_labels"].astype(np.int64)[: given.points]
@@ -88,6 +87,12 @@ def spread_piece(given: argparse.Namespace, deadline: Deadline) -> None:
         "graph, alpha 0.99": (10, 0.99),
     }
     made: dict[int, Any] = {}
+
+    def learned(soft: Spread) -> tuple[float, Probe]:
+        rows = np.flatnonzero(soft.confidence > 0)
+        probe = Probe.fit(points[rows], soft.labels[rows], soft.confidence[rows])
+        return float(np.mean(soft.labels == labels)), probe
+
     for budget in BUDGETS:
         for seed in SEEDS:
             pick = partial(strategies.get("k-means"), pool, budget, seed=seed)
@@ -100,19 +105,14 @@ def spread_piece(given: argparse.Namespace, deadline: Deadline) -> None:
                 if way == "picks alone":
                     probe = Probe.fit(points[picks], labels[picks])
                 elif way == "plan":
-                    found = Spreading("plan").spread(pool, Examples(picks, labels[picks]))
-                    right = float(np.mean(found.classes == labels[found.rows]))
-                    probe = Probe.fit(points[found.rows], found.classes, found.weights)
+                    right, probe = learned(Spreading("plan").spread(pool, picks, labels[picks]))
                 else:
                     options: dict[str, Any] = {"method": "nearest"}
                     if way in graphs:
                         count, alpha = graphs[way]
                         made.setdefault(count, affinities(near[:, :count], costs[:, :count]))
                         options = {"graph": made[count], "alpha": alpha}
-                    soft = spread(pool, picks, labels[picks], **options)
-                    rows = np.flatnonzero(soft.confidence > 0)
-                    right = float(np.mean(soft.labels == labels))
-                    probe = Probe.fit(points[rows], soft.labels[rows], soft.confidence[rows])
+                    right, probe = learned(spread(pool, picks, labels[picks], **options))
                 done[way, budget, seed] = [probe.accuracy(test, test_labels), right]
                 add_line(work / "results.jsonl", [way, budget, seed, *done[way, budget, seed]])
                 print(way, budget, seed, done[way, budget, seed], flush=True)

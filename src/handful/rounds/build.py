@@ -17,7 +17,7 @@ from handful.rounds.features import FeatureSource, Fixed, LastClassifier
 from handful.rounds.learners import Learner, NetworkLearner, ProbeLearner, Tables
 from handful.rounds.oracle import Known, Oracle, Person
 from handful.rounds.run import Setting
-from handful.rounds.spreading import Spreading
+from handful.spreading import Spreading
 
 if TYPE_CHECKING:
     from handful.learning.saved import ImageEncoder

@@ -91,6 +91,8 @@ class Budget:
             raise HandfulError("[budget] needs either rounds = [10, 10, 20], or step and total")
         if not all(isinstance(count, int) and count > 0 for count in self.rounds):
             raise HandfulError(f"budget.rounds must be whole numbers of 1 or more; got {list(self.rounds)}")
+        if self.step is not None and self.total is not None:
+            paper_schedule(self.step, self.total)
 
     @property
     def schedule(self) -> tuple[int, ...]:

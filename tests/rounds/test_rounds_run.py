@@ -234,7 +234,7 @@ def test_spread_labels_are_what_is_learned_from(store: Store, method: str) -> No
 
 
 def test_the_graph_of_features_that_stay_is_made_once(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
-    from handful.rounds import spreading
+    from handful import spreading
 
     calls: list[Any] = []
     real = spreading.neighbour_graph
