@@ -106,9 +106,9 @@ def _source(given: Path, column: str | None, dataset: str | None) -> Source:
 
     if dataset is None:
         return read_source(given, column)
-    from importlib import import_module
+    from handful import datasets
 
-    found = import_module("handful.datasets").load(dataset, given)
+    found = datasets.load(dataset, given)
     if not found.images:
         raise HandfulError(f"{dataset} holds features already, not images.")
     return Arrays(found.pool, None if found.ids is None else tuple(map(str, found.ids)))

@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.datasets.folders import SUFFIXES
 from handful.errors import HandfulError
 
-IMAGES: Final = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".ppm", ".pgm", ".tif", ".tiff")
 TEXTS: Final = (".txt", ".csv", ".jsonl", ".parquet")
 
 
@@ -94,10 +94,10 @@ def read_source(path: Path, column: str | None = None) -> Source:
         names = tuple(
             file.relative_to(path).as_posix()
             for file in sorted(path.rglob("*"))
-            if file.suffix.lower() in IMAGES and file.is_file()
+            if file.suffix.lower() in SUFFIXES and file.is_file()
         )
         if not names:
-            raise HandfulError(f"{path} holds no images; known are {' '.join(IMAGES)}")
+            raise HandfulError(f"{path} holds no images; known are {' '.join(SUFFIXES)}")
         return Pictures(path, names)
     if not path.is_file():
         raise HandfulError(f"{path}: there is no such file or folder")
