@@ -72,7 +72,7 @@ def run(
     with live_line(not quiet, f"reading {config.name}") as line:
         from handful.rounds import Config, Waiting, perform
 
-        told = Config.read(config, dict(_change(text) for text in changes or ()))
+        told = Config.read(config, dict(change(text) for text in changes or ()))
         count = len(told.select.strategies) * len(told.select.seeds) * len(told.budget.schedule)
         console = None if quiet else aside()
 
@@ -152,7 +152,7 @@ def _write_csv(rounds: list[Round]) -> None:
         )  # fmt: skip
 
 
-def _change(text: str) -> tuple[str, Any]:
+def change(text: str) -> tuple[str, Any]:
     place, equals, value = text.partition("=")
     try:
         return place.strip(), tomllib.loads(f"value = {value}")["value"] if equals else None
