@@ -117,7 +117,7 @@ class Chain:
                 labels,
                 None if last is None else last.probabilities(),
                 mixed(self.seed, number, _SELECT),
-                Effort(self.select.time_limit, self.select.gap, self.select.rounds, self.select.threads,
+                Effort(self.select.time_limit, self.select.gap, self.select.rounds or None, self.select.threads,
                        self.select.memory),
             ),
             self.select.parts,
