@@ -76,10 +76,11 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = sqlite3.connect(path)
         try:
-            self._file = sqlite3.connect(path)
             self._file.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
+            self._file.close()
             raise HandfulError(f"{path} is no file of rounds ({error}); choose another folder") from error
 
     @classmethod
