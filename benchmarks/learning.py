@@ -151,7 +151,7 @@ def compared(rows: Rows) -> Rows:
                     "divergence": {"none": "source alone"}.get(name, name),
                     "accuracy by seed": " ".join(f"{by_seed[seed]:.1f}" for seed in sorted(by_seed)),
                     "mean": f"{np.mean(list(by_seed.values())):.1f}",
-                    "gain": "" if name == "none" else f"{np.mean(gains):+.1f} (least {min(gains):+.1f})",
+                    "gain": f"{np.mean(gains):+.1f} (least {min(gains):+.1f})" if gains and name != "none" else "",
                 }
             )
     return found
