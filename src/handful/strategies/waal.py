@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful.errors import HandfulError
+from handful.kernel import coordinates
 from handful.learning import need_torch
 from handful.strategies.common.strategy import strategy
 from handful.strategies.common.task import Task
 from handful.strategies.common.uncertainty import largest
-from handful.strategies.common.views import coordinates
 
 
 @strategy(
