@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from handful import __version__
-from handful.cli import compare, demo, reduce, select, strategies, verify
+from handful.cli import compare, demo, reduce, report, select, strategies, verify
 from handful.cli.console import plain_errors
 
 _EXAMPLES = """
@@ -40,6 +40,7 @@ app = typer.Typer(
 app.command(epilog=select.EXAMPLES, no_args_is_help=True)(select.select)
 app.command(epilog=verify.EXAMPLES, no_args_is_help=True)(verify.verify)
 app.command(epilog=reduce.EXAMPLES, no_args_is_help=True)(reduce.reduce)
+app.command(epilog=report.EXAMPLES, no_args_is_help=True)(report.report)
 app.command(epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
 app.command()(strategies.strategies)
 app.command()(demo.demo)
