@@ -48,14 +48,14 @@ class Coverage:
         if len(self.counts) < _FEW or not total[0] > total[-1]:
             return "There are too few picks to say where more labels stop paying."
         ahead = self._doubling()
-        words = f"Twice as many labels would lower the distance by about {ahead:.0%}, if the curve goes on as it did."
+        words = f"If it goes on as it did, twice as many labels would lower the distance by about another {ahead:.0%}."
         if self.bend is None:
-            return f"The curve has no clear bend: the last labels still pay about as much as those before. {words}"
+            return f"The curve has no clear bend: the last labels paid about as much as those before. {words}"
         at = int(np.flatnonzero(self.counts == self.bend)[0])
         before = (total[0] - total[at]) / (self.bend - int(self.counts[0]))
         after = (total[at] - total[-1]) / (last - self.bend)
         return (
-            f"More labels stop paying after about {self.bend:,}: up to there a label lowered the distance by "
+            f"More labels pay less after about {self.bend:,}: up to there each lowered the distance by "
             f"{before / total[0]:.2%} of where it began, from there on by {after / total[0]:.2%}. {words}"
         )
 

@@ -54,12 +54,12 @@ def layout(pool: Pool, picks: Indices, rows: Indices, name: str = "tsne") -> Lay
     width = len(picks) if pool.metric.name == "precomputed" else pool.dimension
     wide = principal(pool, picks, rows, max(2, min(_AXES, width)))
     if name == "umap":
-        return Layout(_umap(wide), "UMAP")
+        return Layout(_level(_umap(wide)), "UMAP")
     if len(rows) <= _MOST_TSNE:
-        return Layout(_tsne(wide), "t-SNE")
+        return Layout(_level(_tsne(wide)), "t-SNE")
     some = _sample(rows, picks)
     places = _between(wide, some, _tsne(wide[some]))
-    return Layout(places, f"t-SNE of {len(some):,} points, the others beside their nearest of these")
+    return Layout(_level(places), f"t-SNE of {len(some):,} points, the others beside their nearest of these")
 
 
 def _sample(rows: Indices, picks: Indices) -> Indices:
@@ -97,6 +97,13 @@ def _between(wide: Floats, some: Indices, placed: Floats) -> Floats:
         places[start : start + _BLOCK] = (placed[near] * weights[..., None]).sum(axis=1) / weights.sum(axis=1)[:, None]
     places[some] = placed
     return places
+
+
+def _level(places: Floats) -> Floats:
+    """Turned so that the map is widest from left to right; these layouts have no up and down of their own."""
+    centred = places - places.mean(axis=0)
+    directions = np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
+    return centred @ (directions * np.where(directions.sum(axis=0) < 0, -1, 1))
 
 
 def _umap(wide: Floats) -> Floats:

@@ -27,6 +27,7 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".ti
 _SIDE = 48  # pixels of a thumbnail, less where the images are smaller
 _ACROSS = 16  # thumbnails in a row of a sheet, and rows of it
 _QUALITY = 75
+_PLAIN = 24  # pixels below which nothing of a thumbnail is lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,10 @@ def _encoded(images: Sequence[Any], side: int) -> str:
         sheet.paste(small, corner, small if small.mode == "RGBA" else None)
     kind = "webp" if features.check("webp") else "jpeg"
     file = io.BytesIO()
-    sheet.save(file, kind, quality=_QUALITY)
+    if kind == "webp" and side < _PLAIN:  # what is lost would be seen
+        sheet.save(file, kind, lossless=True)
+    else:
+        sheet.save(file, kind, quality=_QUALITY)
     return f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode()}"
 
 

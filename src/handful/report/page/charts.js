@@ -1,7 +1,9 @@
 // Charts as SVG, with their figures in a table for those who would rather read.
 
 const Charts = (() => {
-  const [WIDE, HIGH, LEFT, BELOW, TOP, RIGHT] = [640, 260, 64, 40, 14, 18];
+  const [HIGH, LEFT, BELOW, TOP, RIGHT] = [260, 64, 40, 14, 18];
+  // As wide as there is room, so that letters are as large as elsewhere; printed, it is scaled.
+  const WIDE = Math.min(560, Math.max(300, byId("coverage").clientWidth));
 
   function svg(name, attributes, ...children) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -39,6 +41,13 @@ const Charts = (() => {
     return { image, x, y };
   }
 
+  const nothingNearer = RUN.budget === 1 ? "no pick can be nearer" : `no ${whole(RUN.budget)} picks can be nearer`;
+  // How high, or low, a line of steps goes where a label stands at its end.
+  const reach = (points, extreme) => {
+    const from = WIDE - RIGHT - 170;
+    const level = points.filter(([x]) => x <= from).slice(-1);
+    return extreme(...[...level, ...points.filter(([x]) => x > from)].map(([, y]) => y));
+  };
   const line = (points) => points.map(([x, y], at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   const steps = (points) => line(points.flatMap(([x, y], at) => (at ? [[x, points[at - 1][1]], [x, y]] : [[x, y]])));
 
@@ -70,7 +79,7 @@ const Charts = (() => {
         const [px, py] = [x(last), y(Math.max(base, RUN.bound))];
         image.append(
           svg("path", { class: "second", d: `M${px - 7} ${py}h14` }),
-          svg("text", { x: px - 12, y: py + 14, "text-anchor": "end" }, "no picks can be nearer"));
+          svg("text", { x: px - 12, y: py + 14, "text-anchor": "end" }, nothingNearer));
       }
       target.append(image);
     }
@@ -99,10 +108,10 @@ const Charts = (() => {
     const title = `Distance of the picks and its lower bound over ${figure(end)} seconds: ${figure(final[1])} and ${figure(final[2])} at the end`;
     const { image, x, y } = frame(title, [0, end], [low, high + (high - low) * 0.06], "seconds", figure);
     const upper = all.map(([time, distance]) => [x(time), y(clip(distance))]);
-    image.append(svg("path", { class: "first", d: steps(upper) }), svg("text", { x: WIDE - RIGHT - 4, y: y(final[1]) - 7, "text-anchor": "end", class: "strong" }, "distance of the picks"));
+    image.append(svg("path", { class: "first", d: steps(upper) }), svg("text", { x: WIDE - RIGHT - 4, y: Math.max(TOP + 8, reach(upper, Math.min) - 7), "text-anchor": "end", class: "strong" }, "distance of the picks"));
     if (certain) {
       const lower = all.map(([time, , bound]) => [x(time), y(clip(bound))]);
-      image.append(svg("path", { class: "second", d: steps(lower) }), svg("text", { x: WIDE - RIGHT - 4, y: y(final[2]) + 16, "text-anchor": "end", class: "strong" }, "no picks can be nearer"));
+      image.append(svg("path", { class: "second", d: steps(lower) }), svg("text", { x: WIDE - RIGHT - 4, y: Math.min(HIGH - BELOW - 6, reach(lower, Math.max) + 16), "text-anchor": "end", class: "strong" }, nothingNearer));
     }
     target.append(image);
     if (certain && RUN.distance > 0) target.append(gaps(all, end));
@@ -121,7 +130,7 @@ const Charts = (() => {
       if (at >= low - 1e-9 && at <= high + 1e-9) marks.push(at);
     }
     const few = marks.length > 7 ? marks.filter((at) => Math.abs(at - Math.round(at)) < 1e-9) : marks;
-    const { image, x, y } = frame(`The gap over time: ${percent(values[values.length - 1])} at the end`, [0, end], [low, high], "seconds", (at) => `${Number((100 * 10 ** at).toPrecision(2))} %`, { yTicks: few });
+    const { image, x, y } = frame(`The gap over time: ${percent(values[values.length - 1])} at the end`, [0, end], [low, high], "seconds", (at) => `${Number((100 * 10 ** at).toPrecision(2))}%`, { yTicks: few });
     image.append(svg("path", { class: "first", d: steps(all.map(([time], at) => [x(time), y(Math.log10(Math.max(values[at], foot)))])) }));
     return element("figure", {}, image, element("figcaption", { class: "faint" }, "The gap between the two, as a share of the distance."));
   }

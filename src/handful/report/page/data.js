@@ -36,7 +36,7 @@ const titleOf = (pick) => (pick.rank === null ? "Labelled earlier" : `Pick ${pic
 
 const figure = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(4)).toString());
 const whole = (value) => value.toLocaleString("en");
-const percent = (value, digits = 2) => `${(100 * value).toFixed(digits)} %`;
+const percent = (value, digits = 2) => `${(100 * value).toFixed(digits)}%`;
 
 // An element with attributes and children; whatever comes from the pool stands in it as text, never as markup.
 function element(name, attributes = {}, ...children) {

@@ -36,7 +36,7 @@ const Detail = (() => {
     if (!dots.length) return [];
     const tiles = dots.map((dot, at) => {
       const picture = thumbnail(dot, 48);
-      const words = textOf(dot) || nameOf(dot);
+      const words = textOf(dot) || idOf(dot);
       return element("li", {},
         element("button", {
           type: "button", title: `${nameOf(dot)}, at distance ${figure(away[at])}`,

@@ -3,8 +3,8 @@
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 let wished = null; // what the button asked for; the system's wish otherwise
 
-function paint(wanted = wished || (dark.matches ? "dark" : "light")) {
-  theme = wanted;
+function paint() {
+  theme = wished || (dark.matches ? "dark" : "light");
   document.documentElement.dataset.theme = theme;
   byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
   byId("theme").setAttribute("aria-label", `Show the report in ${theme === "dark" ? "light" : "dark"} colours`);
@@ -87,10 +87,10 @@ byId("colour").addEventListener("change", (event) => {
 });
 byId("find").addEventListener("submit", find);
 byId("theme").addEventListener("click", () => { wished = theme === "dark" ? "light" : "dark"; paint(); });
-dark.addEventListener("change", () => paint());
-window.addEventListener("beforeprint", () => { paint("light"); Plan.drawNow(); });
-window.addEventListener("afterprint", () => paint());
-new ResizeObserver(() => Plan.resize()).observe(byId("map"));
+// Printing is always in light colours, which the style sees to: what is drawn while it prints comes too late.
+const printing = window.matchMedia("print");
+dark.addEventListener("change", () => { if (!printing.matches) paint(); });
+new ResizeObserver(() => { if (!printing.matches) Plan.resize(); }).observe(byId("map"));
 Charts.coverage(byId("coverage"));
 Charts.bounds(byId("bounds"));
 Plan.resize();

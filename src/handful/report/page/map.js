@@ -8,25 +8,24 @@ const Plan = (() => {
   const box = byId("map"), over = byId("discs"), cursor = byId("cursor"), tip = byId("tip");
   const pen = over.getContext("2d");
   let ratio = 1, across = 1, down = 1; // device pixels
-  let view = { scale: 1, left: 0, top: 0 };
+  let view = null;
   let asked = false, lit = null;
   let chosen = null; // position of the pick that is shown
   let current = 0; // position of the pick that the keyboard stands on
   let looked = -1; // dot under the pointer, or chosen from a list
 
+  // The whole map, with an edge in which discs have room.
   const home = () => {
-    const scale = (Math.min(across, down) - 48 * ratio) / FINEST;
-    const stretch = fitted();
-    const size = Math.min((across - 56 * ratio) / stretch.width, (down - 56 * ratio) / stretch.height, 40 * scale);
-    return { scale: size, left: across / 2 - size * stretch.x, top: down / 2 + size * stretch.y };
+    const room = 56 * ratio;
+    const scale = Math.max(1e-4, Math.min((across - room) / extent.width, (down - room) / extent.height));
+    return { scale, left: across / 2 - scale * extent.x, top: down / 2 + scale * extent.y };
   };
   // The part of the square that dots lie in; wide maps fill wide windows.
   const extent = (() => {
     const ends = (values) => values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [FINEST, 0]);
     const [[x0, x1], [y0, y1]] = [ends(X), ends(Y)];
-    return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, width: Math.max(1, x1 - x0), height: Math.max(1, y1 - y0) };
+    return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, width: Math.max(FINEST / 50, x1 - x0), height: Math.max(FINEST / 50, y1 - y0) };
   })();
-  const fitted = () => extent;
 
   const screen = (dot) => [X[dot] * view.scale + view.left, view.top - Y[dot] * view.scale];
   const zoomed = () => view.scale / home().scale;
@@ -137,15 +136,14 @@ const Plan = (() => {
   }
 
   function resize() {
-    const before = across;
+    const atHome = view === null || (view.scale === home().scale && view.left === home().left);
     ratio = Math.min(window.devicePixelRatio || 1, 2);
-    const atHome = !before || Math.abs(zoomed() - 1) < 1e-9;
     across = Math.max(1, Math.round(box.clientWidth * ratio));
     down = Math.max(1, Math.round(box.clientHeight * ratio));
     over.width = across;
     over.height = down;
     Dots.resize(across, down);
-    if (atHome || view.scale === 1) view = home();
+    if (atHome) view = home();
     ask();
   }
 
@@ -282,7 +280,8 @@ const Plan = (() => {
     event.preventDefault();
     act();
   });
-  cursor.addEventListener("focus", () => { if (cursor.matches(":focus-visible")) goTo(current); });
+  let clicking = false; // focus that a click brings says nothing of its own
+  cursor.addEventListener("focus", () => { if (!clicking) goTo(current); });
   cursor.addEventListener("blur", hideTip);
 
   // Pointers: one drags, two pinch; one that has not moved clicks.
@@ -326,11 +325,13 @@ const Plan = (() => {
     const held = pointers.delete(event.pointerId);
     if (!held || event.type === "pointercancel" || pointers.size || travelled > 4 * ratio) return;
     const [x, y] = place(event), dot = under(x, y);
+    clicking = true;
     cursor.focus({ preventScroll: true });
+    clicking = false;
     if (dot < 0) { hideTip(); choose(null); return; }
     const own = PICK_OF_DOT.get(dot);
     choose(own === undefined ? OWNER[dot] : own, own === undefined ? dot : -1);
-    if (own === undefined) showTip(dot, x / ratio, y / ratio);
+    showTip(dot, x / ratio, y / ratio);
   };
   box.addEventListener("pointerup", release);
   box.addEventListener("pointercancel", release);

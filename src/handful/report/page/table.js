@@ -5,14 +5,14 @@ const Table = (() => {
   const SHOWN = 200;
   const columns = [
     { name: "rank", number: true, of: (pick) => pick.rank, text: (pick) => (pick.rank === null ? "earlier" : String(pick.rank)) },
-    { name: "id", of: (pick) => idOf(pick.dot), plain: !DATA.ids },
+    { name: "id", words: true, of: (pick) => idOf(pick.dot), plain: !DATA.ids },
     { name: "index", number: true, of: (pick) => rowOf(pick.dot) },
     { name: "mass", number: true, of: (pick) => pick.mass, text: (pick) => percent(pick.mass) },
     { name: "stands for", number: true, of: (pick) => pick.count, text: (pick) => whole(pick.count) },
     { name: "mean distance", number: true, of: (pick) => pick.mean, text: (pick) => figure(pick.mean) },
     { name: "farthest", number: true, of: (pick) => (pick.farAway.length ? pick.farAway[0] : null), text: (pick) => figure(pick.farAway[0]) },
-    ...WAYS.slice(2).map((way) => ({ name: way.name, number: way.kind === "scale", of: (pick) => (way.kind === "scale" ? way.of(pick.dot) : way.say(pick.dot)), text: (pick) => way.say(pick.dot) })),
-    ...(DATA.texts ? [{ name: "text", of: (pick) => textOf(pick.dot) }] : []),
+    ...WAYS.slice(2).map((way) => ({ name: way.name, number: way.kind === "scale", words: way.kind !== "scale", of: (pick) => (way.kind === "scale" ? way.of(pick.dot) : way.say(pick.dot)), text: (pick) => way.say(pick.dot) })),
+    ...(DATA.texts ? [{ name: "text", words: true, of: (pick) => textOf(pick.dot) }] : []),
   ].filter((column) => !column.plain);
   const text = (column, pick) => (column.text ? column.text(pick) : String(column.of(pick)));
 
@@ -52,7 +52,7 @@ const Table = (() => {
     }, "Show");
     const image = DATA.images ? [element("td", {}, thumbnail(pick.dot, 36) || "")] : [];
     const line = element("tr", {}, element("td", {}, shown), ...image,
-      ...columns.map((column) => element("td", { class: column.number ? "number" : null }, text(column, pick))));
+      ...columns.map((column) => element("td", { class: column.number ? "number" : column.words ? "words" : null }, text(column, pick))));
     rows[at] = line;
     return line;
   }

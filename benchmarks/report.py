@@ -1,0 +1,136 @@
+"""Reports of pools of 1,797 and 60,000 points: seconds to make, size of the file, and frames in Chromium.
+
+    python benchmarks/report.py make [--fashion FOLDER]     # writes reports into the folder reports
+    python benchmarks/report.py frames                      # pans, zooms and hovers in them, in headless Chromium
+
+FOLDER holds Fashion-MNIST as its authors ship it (train-images-idx3-ubyte.gz and the others); without it the 60,000
+points are drawn by chance. The picks are drawn by chance, too: what they are changes nothing here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from handful.files import read_pool
+from handful.files.columns import read_values
+from handful.files.finished import read_run
+from handful.files.runs import save
+from handful.pool import Pool
+from handful.report import Shown, make_report
+from handful.report.thumbnails import image_source
+from handful.strategies import Task, get
+from handful.strategies.judge import judged
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "report"))
+
+FOLDER = Path("reports")
+PICKS = 40
+
+MEASURE = """
+(async () => {
+  const { Plan, PICKS } = handful;
+  const map = document.getElementById("map"), box = map.getBoundingClientRect();
+  const next = () => new Promise(done => requestAnimationFrame(done));
+  const middle = times => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
+  const worst = times => times[Math.floor(times.length * 0.95)];
+  async function timed(step) {
+    const times = [];
+    await next();
+    for (let at = 0; at < 80; at++) {
+      const start = performance.now();
+      step(at);
+      await next();
+      times.push(performance.now() - start);
+    }
+    return [middle(times), worst(times)];
+  }
+  const point = at => map.dispatchEvent(new PointerEvent("pointermove", { pointerId: 9,
+    clientX: box.left + box.width * (0.5 + 0.3 * Math.sin(at)), clientY: box.top + box.height * (0.5 + 0.3 * Math.cos(at * 1.7)) }));
+  const found = {};
+  found.pan = await timed(at => Plan.move(at % 2 ? 7 : -5, 3 * (-1) ** at));
+  found.zoom = await timed(at => Plan.zoom(at < 40 ? 1.04 : 1 / 1.04));
+  found.hover = await timed(point);
+  Plan.choose(3);
+  found["pan, a pick chosen"] = await timed(at => Plan.move(at % 2 ? 5 : -5, 0));
+  const start = performance.now();
+  for (let at = 0; at < 20; at++) Plan.drawNow();
+  found["one drawing, script alone"] = [(performance.now() - start) / 20, 0];
+  return found;
+})()
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["make", "frames"])
+    parser.add_argument("--fashion", type=Path)
+    words = parser.parse_args()
+    if words.what == "frames":
+        frames()
+        return
+    FOLDER.mkdir(exist_ok=True)
+    digits = load_digits()
+    np.save(FOLDER / "digits.npy", digits.data.astype(np.float32))
+    np.save(FOLDER / "digits-labels.npy", digits.target)
+    make("digits", "tsne", "8x8")
+    make("digits", "pca", "8x8")
+    if words.fashion is None:
+        random = np.random.default_rng(0)
+        labels = random.integers(0, 10, 60_000)
+        points = random.normal(size=(10, 64))[labels] + random.normal(size=(60_000, 64))
+    else:
+        points, labels = fashion(words.fashion)
+    np.save(FOLDER / "large.npy", points.astype(np.float32))
+    np.save(FOLDER / "large-labels.npy", labels)
+    shape = None if words.fashion is None else "28x28"
+    make("large", "pca", shape)
+    make("large", "tsne", shape)
+
+
+def make(name: str, layout: str, images: str | None) -> None:
+    table = read_pool(FOLDER / f"{name}.npy")
+    run = FOLDER / f"{name}-run"
+    if not run.exists():
+        save(judged(get("random"), Task.of(Pool(table.points), PICKS), "uniform"), run, force=True)
+    start = time.perf_counter()
+    shown = Shown(
+        layout,
+        colours=(read_values(str(FOLDER / f"{name}-labels.npy"), table, "--colour"),),
+        draw=None if images is None else image_source(images, table),
+    )
+    made = make_report(read_run(run), table, FOLDER / f"{name}-{layout}.html", shown)
+    seconds = time.perf_counter() - start
+    print(f"{name}, {len(table.points):,} points, {layout}: {seconds:.1f} s, {made.size / 1e6:.2f} MB; {made.notes}")
+
+
+def frames() -> None:
+    from chromium import browser
+
+    with browser() as page:
+        for file in sorted(FOLDER.glob("*.html")):
+            start = time.perf_counter()
+            page.open(file, width=1280, height=1000)
+            print(f"{file.name}: open after {time.perf_counter() - start:.2f} s")
+            for what, (median, slow) in page.ask(MEASURE).items():
+                print(f"  {what}: median {median:.1f} ms, 95 % below {slow:.1f} ms")
+        print("complaints:", page.complaints)
+
+
+def fashion(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The 60,000 training images as grey values, and their labels."""
+    with gzip.open(folder / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(60_000, 784)
+    with gzip.open(folder / "train-labels-idx1-ubyte.gz") as file:
+        labels = np.frombuffer(file.read(), np.uint8, offset=8)
+    return images.astype(np.float32) / 255, labels
+
+
+if __name__ == "__main__":
+    main()
