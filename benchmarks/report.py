@@ -51,8 +51,9 @@ MEASURE = """
     }
     return [middle(times), worst(times)];
   }
+  const swing = (start, size, turn) => start + size * (0.5 + 0.3 * Math.sin(turn));
   const point = at => map.dispatchEvent(new PointerEvent("pointermove", { pointerId: 9,
-    clientX: box.left + box.width * (0.5 + 0.3 * Math.sin(at)), clientY: box.top + box.height * (0.5 + 0.3 * Math.cos(at * 1.7)) }));
+    clientX: swing(box.left, box.width, at), clientY: swing(box.top, box.height, at * 1.7) }));
   const found = {};
   found.pan = await timed(at => Plan.move(at % 2 ? 7 : -5, 3 * (-1) ** at));
   found.zoom = await timed(at => Plan.zoom(at < 40 ? 1.04 : 1 / 1.04));

@@ -57,18 +57,16 @@ Images = Annotated[
     str | None,
     typer.Option(
         "--images",
-        metavar="DIR|SOURCE|HxW",
-        help="An image for each point: a folder of images named by id or row, a column of paths, or the height and "
-        "width of points that are pixels themselves, such as 8x8.",
+        metavar="DIR|PATTERN|SOURCE|HxW",
+        help="An image for each point: a folder of images named by id or row, a path such as photos/{id}.jpg or "
+        "photos/{index:05d}.png, a column of paths, or the height and width of points that are pixels, such as 8x8.",
         rich_help_panel=_SHOW,
         show_default=False,
     ),
 ]
 Text = Annotated[
     str | None,
-    typer.Option(
-        "--text", metavar="SOURCE", help="A text for each point.", rich_help_panel=_SHOW, show_default=False
-    ),
+    typer.Option("--text", metavar="SOURCE", help="A text for each point.", rich_help_panel=_SHOW, show_default=False),
 ]
 LayoutName = Annotated[
     str,

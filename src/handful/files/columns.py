@@ -133,9 +133,7 @@ def _chosen(path: Path, names: Sequence[str], column: str | None, option: str) -
     return others[0]
 
 
-def _placed(
-    path: Path, columns: dict[str, Sequence[Any]], chosen: str, table: Table, option: str
-) -> list[Any]:
+def _placed(path: Path, columns: dict[str, Sequence[Any]], chosen: str, table: Table, option: str) -> list[Any]:
     """One value per point of the pool, in its order."""
     values, n = columns[chosen], len(table.points)
     by = "id" if table.ids is not None else "index"

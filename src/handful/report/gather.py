@@ -94,7 +94,7 @@ def _members(run: Finished) -> tuple[Indices, Indices, Floats, NDArray[np.bool_]
     keys = np.concatenate([run.flow_picks[some] * n + run.flow_rows[some], run.labels * n + np.arange(n)])
     masses = np.concatenate([run.flow_masses[some], np.zeros(n)])
     pairs, inverse = np.unique(keys, return_inverse=True)
-    mass = np.bincount(inverse, masses, minlength=len(pairs))
+    mass: Floats = np.bincount(inverse, masses, minlength=len(pairs)).astype(np.float64)
     at, rows = np.divmod(pairs, n)
     return rows, at, mass, run.labels[rows] == at
 

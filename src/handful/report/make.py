@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,20 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from handful import __version__
 from handful.errors import HandfulError
 from handful.files.columns import Values
 from handful.files.finished import Finished
 from handful.files.table import Table
 from handful.pool import Pool
-from handful.report import payload
+from handful.report import facts, payload
 from handful.report.coverage import coverage
 from handful.report.gather import Standings, standings
 from handful.report.layout import layout
 from handful.report.page import page
 from handful.report.thumbnails import Draw, thumbnails
-from handful.report.words import meaning
-from handful.selection import STATUS, relative_gap
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -69,8 +65,8 @@ class Made:
 def pool_of(run: Finished, table: Table) -> Pool:
     """The pool of a run, from the points of its file; refused if they are not those the run was made for."""
     claim = run.certificate
-    scenarios = run.summary.get("scenarios")
-    if isinstance(scenarios, dict):
+    scenarios = facts.scenarios(run)
+    if scenarios is not None:
         from handful.scenarios.paths import scenario_pool
 
         periods = scenarios.get("periods")
@@ -116,7 +112,7 @@ def make_report(
     """
     shown, say = shown or Shown(), progress or (lambda what: None)
     pool = pool_of(run, table)
-    order = _order(run)
+    order = facts.order(run)
     say("looking at what each pick stands for")
     found = standings(run, pool, order)
     dots = _dots(pool.n, found)
@@ -128,8 +124,9 @@ def make_report(
     images = None if shown.draw is None else thumbnails(shown.draw, _most_telling(dots, found), _MOST_IMAGES)
     notes = _notes(pool.n, len(dots), shown.draw is not None, 0 if images is None else len(images.rows))
     number = _Numbering(dots)
-    data = {
-        "run": _run(run, table, pool, order) | {"layout": laid.words, "notes": notes},
+    said = facts.facts(run, table, pool)
+    data: dict[str, Any] = {
+        "run": said | {"layout": laid.words, "notes": notes},
         "dots": {
             "count": len(dots),
             "rows": None if len(dots) == pool.n else payload.packed(dots, "u32"),
@@ -144,11 +141,11 @@ def make_report(
         "colours": [payload.colour(Values(some.name, _of(some, dots), some.file)) for some in shown.colours],
         "picks": payload.picks(found, number.of),
         "shared": [[int(number.of(row)), pick, part] for row, pick, part in found.shared if number.has(row)],
-        "trace": _trace(run, order),
+        "trace": facts.trace(run),
         "coverage": payload.curve(curve),
     }
     say("writing the report")
-    html = page(f"{run.folder.resolve().name}: {data['run']['headline']}", data)
+    html = page(f"{run.folder.resolve().name}: {said['headline']}", data)
     return Made(file, _write(file, html), tuple(notes))
 
 
@@ -197,63 +194,10 @@ def _of(column: Values, dots: Indices) -> list[Any]:
     return [column.values[row] for row in dots.tolist()]
 
 
-def _order(run: Finished) -> int:
-    scenarios = run.summary.get("scenarios")
-    return int(scenarios["p"]) if isinstance(scenarios, dict) else 1
-
-
-def _run(run: Finished, table: Table, pool: Pool, order: int) -> dict[str, Any]:
-    """The figures of the run and what they mean."""
-    claim = run.certificate
-    distance, bound = (max(0.0, value) ** (1 / order) for value in (claim.distance, claim.lower_bound))
-    certified = bool(run.summary.get("certified", claim.lower_bound > 0 or claim.distance == 0))
-    new, earlier = len(claim.picks) - len(claim.already), len(claim.already)
-    gap = relative_gap(distance, bound)
-    status = str(run.summary.get("status", ""))
-    return {
-        "headline": f"{new:,} picks of {pool.n:,} points",
-        "pool": table.path.name,
-        "points": pool.n,
-        "dimension": int(table.points.shape[1]),
-        "metric": claim.metric if order == 1 else f"{run.summary['scenarios']['metric']}, order {order}",
-        "budget": new,
-        "earlier": earlier,
-        "weights": _weights(claim.low, claim.high, len(claim.picks)),
-        "distance": distance,
-        "bound": bound if certified else None,
-        "gap": gap if certified else None,
-        "meaning": meaning(new, earlier, distance, bound, certified=certified),
-        "ending": STATUS.get(status, status),
-        "by": run.summary.get("strategy") or run.summary.get("preset"),
-        "seconds": run.summary.get("seconds"),
-        "version": __version__,
-    }
-
-
-def _weights(low: float, high: float, picks: int) -> str:
-    if low <= 0 and high >= 1:
-        return "whatever is nearest to it"
-    if math.isclose(low, high):
-        return f"the same share of the pool, {1 / picks:.3%}"
-    return f"between {low:.3%} and {high:.3%} of the pool"
-
-
-def _trace(run: Finished, order: int) -> list[list[float]]:
-    """Seconds, distance, bound; what was not known yet is left out."""
-    lines = run.summary.get("trace")
-    found = []
-    for line in lines if isinstance(lines, list) else []:
-        values = [line.get(name) if isinstance(line, dict) else None for name in ("elapsed", "distance", "lower_bound")]
-        if all(isinstance(value, int | float) for value in values):
-            elapsed, distance, bound = map(float, values)
-            found.append([elapsed, max(0.0, distance) ** (1 / order), max(0.0, bound) ** (1 / order)])
-    return found
-
-
 def _notes(n: int, dots: int, images_asked: bool, images: int) -> list[str]:
     notes = []
     if dots < n:
-        notes.append(f"{dots:,} of the {n:,} points are drawn: the picks, their nearest and farthest, others by chance.")
+        notes.append(f"{dots:,} of {n:,} points are drawn: the picks, their nearest and farthest, others by chance.")
     if images_asked and images < dots:
         notes.append(f"{images:,} of {dots:,} points have a thumbnail: the picks and their nearest and farthest first.")
     return notes

@@ -85,7 +85,7 @@ def colour(column: Values) -> dict[str, Any]:
     names = sorted(counted) if numbers else sorted(counted, key=lambda value: -counted[value])
     numbered = {name: min(at, _MISSING - 1) for at, name in enumerate(names)}
     codes = np.array([_MISSING if _unknown(value) else numbered[value] for value in column.values])
-    shown = [_cut(str(name), 60) for name in names[: _MISSING - 1]]
+    shown = [_cut(str(name), _LONGEST) for name in names[: _MISSING - 1]]
     return {"name": column.name, "kind": "classes", "names": shown, "values": packed(codes, "u16")}
 
 
@@ -103,7 +103,12 @@ def images(found: Thumbnails | None, number: Number) -> dict[str, Any] | None:
     """Thumbnails as the script wants them."""
     if found is None:
         return None
-    return {"sheets": found.sheets, "side": found.side, "across": found.across, "dots": packed(number(found.rows), "u32")}
+    return {
+        "sheets": found.sheets,
+        "side": found.side,
+        "across": found.across,
+        "dots": packed(number(found.rows), "u32"),
+    }
 
 
 def _unknown(value: Any) -> bool:

@@ -49,16 +49,18 @@ def image_source(source: str, table: Table) -> Draw:
     """What draws the image of a point.
 
     ``source`` is ``HEIGHTxWIDTH``, where the coordinates are pixels; a folder with images that are named by id, or by
-    row, or else as many as there are points, in the order of their names; or a column of paths, as `read_values` finds
-    it.
+    row, or else as many as there are points, in the order of their names; a path with ``{id}`` or ``{index}`` in it; or
+    a column of paths, as `read_values` finds it.
     """
     if importlib.util.find_spec("PIL") is None:
-        raise HandfulError("--images needs Pillow; install it with pip install pillow.")
+        raise HandfulError("--images needs Pillow; install it with pip install 'handful[report]'.")
     shape = re.fullmatch(r"(\d+)x(\d+)", source)
     if shape and not Path(source).exists():
         return _pixels(table, int(shape[1]), int(shape[2]))
     if Path(source).is_dir():
         return _files(_in_folder(Path(source), table))
+    if "{" in source:
+        return _files(_by_pattern(source, table))
     found = read_values(source, table, "--images")
     base = found.file.resolve().parent
     return _files([None if value is None else base / str(value) for value in found.values])
@@ -158,6 +160,17 @@ def _in_folder(folder: Path, table: Table) -> list[Path | None]:
             "column with their paths."
         )
     return found
+
+
+def _by_pattern(pattern: str, table: Table) -> list[Path | None]:
+    """The path of each point's image, from its id or row; ``{index:05d}`` has leading zeros."""
+    ids = range(len(table.points)) if table.ids is None else table.ids.tolist()
+    try:
+        return [Path(pattern.format(id=name, index=index)) for index, name in enumerate(ids)]
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise HandfulError(
+            f"--images {pattern} can't be filled in ({error}); what it may hold is {{id}} and {{index}}."
+        ) from error
 
 
 def _files(paths: Sequence[Path | None]) -> Draw:
