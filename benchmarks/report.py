@@ -1,7 +1,9 @@
 """Reports of pools of 1,797 and 60,000 points: seconds to make, size of the file, and frames in Chromium.
 
-    python benchmarks/report.py make [--fashion FOLDER]     # writes reports into the folder reports
-    python benchmarks/report.py frames                      # pans, zooms and hovers in them, in headless Chromium
+    python benchmarks/report.py make [REPORT ...] [--fashion FOLDER]    # writes reports into the folder reports
+    python benchmarks/report.py frames [REPORT ...]                     # pans, zooms and hovers in headless Chromium
+
+A REPORT is one of digits-pca, digits-tsne, large-pca and large-tsne; without any, all of them.
 
 FOLDER holds Fashion-MNIST as its authors ship it (train-images-idx3-ubyte.gz and the others); without it the 60,000
 points are drawn by chance. The picks are drawn by chance, too: what they are changes nothing here.
@@ -32,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "report")
 
 FOLDER = Path("reports")
 PICKS = 40
+REPORTS = ["digits-pca", "digits-tsne", "large-pca", "large-tsne"]
 
 MEASURE = """
 (async () => {
@@ -71,28 +74,33 @@ MEASURE = """
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=["make", "frames"])
+    parser.add_argument("reports", nargs="*", default=REPORTS)
     parser.add_argument("--fashion", type=Path)
     words = parser.parse_args()
-    if words.what == "frames":
-        frames()
-        return
     FOLDER.mkdir(exist_ok=True)
-    digits = load_digits()
-    np.save(FOLDER / "digits.npy", digits.data.astype(np.float32))
-    np.save(FOLDER / "digits-labels.npy", digits.target)
-    make("digits", "tsne", "8x8")
-    make("digits", "pca", "8x8")
-    if words.fashion is None:
+    for name in words.reports:
+        pool, _, layout = name.partition("-")
+        if words.what == "make":
+            shape = _pool(pool, words.fashion)
+            make(pool, layout, shape)
+    if words.what == "frames":
+        frames([FOLDER / f"{name}.html" for name in words.reports])
+
+
+def _pool(name: str, folder: Path | None) -> str | None:
+    """Write the pool and its labels, and say of what shape its images are."""
+    if name == "digits":
+        digits = load_digits()
+        points, labels, shape = digits.data, digits.target, "8x8"
+    elif folder is None:
         random = np.random.default_rng(0)
         labels = random.integers(0, 10, 60_000)
-        points = random.normal(size=(10, 64))[labels] + random.normal(size=(60_000, 64))
+        points, shape = random.normal(size=(10, 64))[labels] + random.normal(size=(60_000, 64)), None
     else:
-        points, labels = fashion(words.fashion)
-    np.save(FOLDER / "large.npy", points.astype(np.float32))
-    np.save(FOLDER / "large-labels.npy", labels)
-    shape = None if words.fashion is None else "28x28"
-    make("large", "pca", shape)
-    make("large", "tsne", shape)
+        (points, labels), shape = fashion(folder), "28x28"
+    np.save(FOLDER / f"{name}.npy", points.astype(np.float32))
+    np.save(FOLDER / f"{name}-labels.npy", labels)
+    return shape
 
 
 def make(name: str, layout: str, images: str | None) -> None:
@@ -100,22 +108,22 @@ def make(name: str, layout: str, images: str | None) -> None:
     run = FOLDER / f"{name}-run"
     if not run.exists():
         save(judged(get("random"), Task.of(Pool(table.points), PICKS), "uniform"), run, force=True)
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     shown = Shown(
         layout,
         colours=(read_values(str(FOLDER / f"{name}-labels.npy"), table, "--colour"),),
         draw=None if images is None else image_source(images, table),
     )
     made = make_report(read_run(run), table, FOLDER / f"{name}-{layout}.html", shown)
-    seconds = time.perf_counter() - start
-    print(f"{name}, {len(table.points):,} points, {layout}: {seconds:.1f} s, {made.size / 1e6:.2f} MB; {made.notes}")
+    took = f"{time.perf_counter() - start:.1f} s ({time.process_time() - worked:.1f} s of work)"
+    print(f"{name}, {len(table.points):,} points, {layout}: {took}, {made.size / 1e6:.2f} MB; {made.notes}", flush=True)
 
 
-def frames() -> None:
+def frames(files: list[Path]) -> None:
     from chromium import browser
 
     with browser() as page:
-        for file in sorted(FOLDER.glob("*.html")):
+        for file in files:
             start = time.perf_counter()
             page.open(file, width=1280, height=1000)
             print(f"{file.name}: open after {time.perf_counter() - start:.2f} s")

@@ -6,10 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from report_cases import CASES, least_cost
 
 from handful import HandfulError, Pool
+from handful.files import read_pool
 from handful.files.columns import read_values
 from handful.files.finished import read_run
 from handful.files.table import Table
@@ -120,8 +123,8 @@ def test_the_forecast_is_that_of_a_power_law() -> None:
 def test_what_the_bounds_mean() -> None:
     say = facts.meaning
     assert say(20, 0, 0.5, 0.45, certified=True) == (
-        "These 20 picks are at distance 0.5 from the pool. It is proven that no other 20 picks can be nearer than 0.45, "
-        "so that any better choice would be nearer by at most 10.00%."
+        "These 20 picks are at distance 0.5 from the pool. It is proven that no other 20 picks can be nearer than "
+        "0.45, so that any better choice would be nearer by at most 10.00%."
     )
     assert say(20, 0, 0.5, 0.5, certified=True).endswith("no other 20 picks can be nearer: that is proven.")
     assert "no other 20 picks out of the 99 candidates can" in say(20, 0, 0.5, 0.4, certified=True, candidates=99)
@@ -208,6 +211,19 @@ def test_values_find_their_points(
     monkeypatch.chdir(tmp_path)
     Path(source.partition(":")[0]).write_text(content, encoding="utf-8")
     assert list(read_values(source, table, "--colour").values) == values
+
+
+def test_texts_and_labels_may_stand_beside_the_points_of_a_parquet(tmp_path: Path) -> None:
+    columns = {
+        "v": [[0.0, 1], [2, 3], [4, 5]], "id": ["a", "b", "c"], "text": ["one", None, "three"], "label": [7, 8, 7]
+    }  # fmt: skip
+    parquet.write_table(pa.table(columns), tmp_path / "pool.parquet")
+    table = read_pool(tmp_path / "pool.parquet")
+    assert table.points.tolist() == columns["v"]
+    for name in ("text", "label"):
+        assert list(read_values(name, table, "--text").values) == columns[name]
+    parquet.write_table(pa.table({"id": ["c", "a"], "x": [1, 2]}), tmp_path / "other.parquet")
+    assert list(read_values(f"{tmp_path}/other.parquet:x", table, "--text").values) == [2, None, 1]
 
 
 @pytest.mark.parametrize(
