@@ -41,18 +41,19 @@ MEASURE = """
   const { Plan, PICKS } = handful;
   const map = document.getElementById("map"), box = map.getBoundingClientRect();
   const next = () => new Promise(done => requestAnimationFrame(done));
-  const middle = times => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
-  const worst = times => times[Math.floor(times.length * 0.95)];
+  const at = (times, share) => times.sort((a, b) => a - b)[Math.floor(times.length * share)];
   async function timed(step) {
-    const times = [];
+    const frames = [], scripts = [];
     await next();
-    for (let at = 0; at < 80; at++) {
+    for (let turn = 0; turn < 80; turn++) {
       const start = performance.now();
-      step(at);
+      step(turn);
+      Plan.drawNow();
+      scripts.push(performance.now() - start);
       await next();
-      times.push(performance.now() - start);
+      frames.push(performance.now() - start);
     }
-    return [middle(times), worst(times)];
+    return [at(frames, 0.5), at(frames, 0.95), at(scripts, 0.25), at(scripts, 0.5)];
   }
   const swing = (start, size, turn) => start + size * (0.5 + 0.3 * Math.sin(turn));
   const point = at => map.dispatchEvent(new PointerEvent("pointermove", { pointerId: 9,
@@ -63,9 +64,6 @@ MEASURE = """
   found.hover = await timed(point);
   Plan.choose(3);
   found["pan, a pick chosen"] = await timed(at => Plan.move(at % 2 ? 5 : -5, 0));
-  const start = performance.now();
-  for (let at = 0; at < 20; at++) Plan.drawNow();
-  found["one drawing, script alone"] = [(performance.now() - start) / 20, 0];
   return found;
 })()
 """
@@ -127,8 +125,9 @@ def frames(files: list[Path]) -> None:
             start = time.perf_counter()
             page.open(file, width=1280, height=1000)
             print(f"{file.name}: open after {time.perf_counter() - start:.2f} s")
-            for what, (median, slow) in page.ask(MEASURE).items():
-                print(f"  {what}: median {median:.1f} ms, 95 % below {slow:.1f} ms")
+            for what, (median, slow, quarter, half) in page.ask(MEASURE).items():
+                script = f"its script: a quarter below {quarter:.1f} ms, half below {half:.1f} ms"
+                print(f"  {what}: frames of {median:.1f} ms, 95 % below {slow:.1f} ms; {script}", flush=True)
         print("complaints:", page.complaints)
 
 

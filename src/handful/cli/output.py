@@ -72,14 +72,14 @@ class Output:
         from handful.files import json_text
         from handful.files.runs import picks_table, save, summary
 
+        named = {} if self.folder is None or source is None else {"pool": source.named(self.folder)}
         if self.folder is not None:
-            named = {} if source is None else {"pool": source.named(self.folder)}
             save(selection, self.folder, force=self.force, ids=ids, extra_summary=named)
         picks = picks_table(selection, ids)
         drawings = self._drawings(selection, what, images, more or {})
         if self.as_json:
             rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]
-            result().print(json_text(summary(selection) | {"picks": rows}), soft_wrap=True)
+            result().print(json_text(summary(selection) | named | {"picks": rows}), soft_wrap=True)
         else:
             columns = picks if ids is not None else {k: v for k, v in picks.items() if k != "id"}
             self._show(selection, columns, list(drawings))
