@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 # In this order: a part may use what stands in those before it.
-_SCRIPTS = ("data.js", "colours.js", "dots.js", "map.js", "detail.js", "charts.js", "table.js", "main.js")
+_SCRIPTS = ("data.js", "colours.js", "dots.js", "map.js", "detail.js", "charts.js", "table.js", "hands.js", "main.js")
 
 
 def page(title: str, data: dict[str, Any]) -> str:

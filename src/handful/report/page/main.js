@@ -35,7 +35,7 @@ function legend() {
     return element("button", {
       type: "button", "aria-pressed": String(onlyClass === at),
       onclick: () => { onlyClass = onlyClass === at ? null : at; Plan.recolour(); legend(); },
-    }, swatch, name);
+    }, swatch, element("span", {}, name));
   });
   const rest = way.names.length > MOST_NAMED ? [element("span", { class: "faint" }, `and ${whole(way.names.length - MOST_NAMED)} more`)] : [];
   box.replaceChildren(...keys, ...rest);
@@ -54,7 +54,7 @@ function fill() {
     ["each stands for", RUN.weights],
     ...(typeof RUN.seconds === "number" ? [["time", `${figure(RUN.seconds)} s`]] : []),
     ...(RUN.by ? [["picked by", RUN.by]] : []),
-    ...(RUN.ending ? [["ended because", RUN.ending]] : []),
+    ...(RUN.ending ? [["how it ended", RUN.ending]] : []),
   ];
   for (const [name, value] of facts) byId("figures").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
   byId("colour").append(...WAYS.map(({ name }, at) => element("option", { value: String(at) }, name)));

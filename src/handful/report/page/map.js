@@ -1,8 +1,9 @@
-// The map: dots below, picks above, and everything that moves, points and chooses on it.
+// The map: dots below, picks above; what part of it is seen, and what is chosen on it.
 
 const MOST_NUMBERS = 400; // picks up to which ranks are written on their discs
 const FARTHEST_ZOOM = 200;
 const REACH = 14; // pixels within which the pointer finds a dot
+const STEP = 1.5; // by which a key or button zooms
 
 const Plan = (() => {
   const box = byId("map"), over = byId("discs"), cursor = byId("cursor"), tip = byId("tip");
@@ -161,7 +162,7 @@ const Plan = (() => {
     ask();
   }
 
-  function whole_() {
+  function showAll() {
     view = home();
     hideTip();
     ask();
@@ -264,87 +265,6 @@ const Plan = (() => {
     return best;
   }
 
-  const step = (by) => (current + by + PICKS.length) % PICKS.length;
-  const KEYS = {
-    ArrowRight: () => goTo(towards(1, 0)), ArrowLeft: () => goTo(towards(-1, 0)),
-    ArrowDown: () => goTo(towards(0, 1)), ArrowUp: () => goTo(towards(0, -1)),
-    n: () => goTo(step(1)), p: () => goTo(step(-1)), Home: () => goTo(0), End: () => goTo(PICKS.length - 1),
-    Enter: () => choose(current), " ": () => choose(current),
-    Escape: () => { hideTip(); choose(null); },
-    "+": () => zoom(1.5), "=": () => zoom(1.5), "-": () => zoom(1 / 1.5), 0: () => whole_(),
-  };
-
-  cursor.addEventListener("keydown", (event) => {
-    const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    act();
-  });
-  let clicking = false; // focus that a click brings says nothing of its own
-  cursor.addEventListener("focus", () => { if (!clicking) goTo(current); });
-  cursor.addEventListener("blur", hideTip);
-
-  // Pointers: one drags, two pinch; one that has not moved clicks.
-  const pointers = new Map();
-  let travelled = 0;
-  const place = (event) => {
-    const frame = box.getBoundingClientRect();
-    return [(event.clientX - frame.left) * ratio, (event.clientY - frame.top) * ratio];
-  };
-  const spread = () => {
-    const [[ax, ay], [bx, by]] = [...pointers.values()];
-    return { x: (ax + bx) / 2, y: (ay + by) / 2, away: Math.max(1, Math.hypot(ax - bx, ay - by)) };
-  };
-  box.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    pointers.set(event.pointerId, place(event));
-    if (pointers.size === 1) travelled = 0;
-    box.setPointerCapture(event.pointerId);
-  });
-  box.addEventListener("pointermove", (event) => {
-    const [x, y] = place(event);
-    if (!pointers.has(event.pointerId)) {
-      const dot = under(x, y);
-      look(dot);
-      if (dot >= 0) showTip(dot, x / ratio, y / ratio);
-      else hideTip();
-      box.classList.toggle("pointing", dot >= 0);
-      return;
-    }
-    const [fromX, fromY] = pointers.get(event.pointerId);
-    const before = pointers.size === 2 ? spread() : null;
-    pointers.set(event.pointerId, [x, y]);
-    travelled += Math.hypot(x - fromX, y - fromY);
-    if (before) {
-      const now = spread();
-      zoom(now.away / before.away, now.x, now.y);
-      move(now.x - before.x, now.y - before.y);
-    } else if (travelled > 4 * ratio) move(x - fromX, y - fromY);
-  });
-  const release = (event) => {
-    const held = pointers.delete(event.pointerId);
-    if (!held || event.type === "pointercancel" || pointers.size || travelled > 4 * ratio) return;
-    const [x, y] = place(event), dot = under(x, y);
-    clicking = true;
-    cursor.focus({ preventScroll: true });
-    clicking = false;
-    if (dot < 0) { hideTip(); choose(null); return; }
-    const own = PICK_OF_DOT.get(dot);
-    choose(own === undefined ? OWNER[dot] : own, own === undefined ? dot : -1);
-    showTip(dot, x / ratio, y / ratio);
-  };
-  box.addEventListener("pointerup", release);
-  box.addEventListener("pointercancel", release);
-  box.addEventListener("pointerleave", () => { if (!pointers.size) { look(-1); hideTip(); } });
-  box.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), ...place(event));
-  }, { passive: false });
-
-  byId("closer").addEventListener("click", () => zoom(1.5));
-  byId("wider").addEventListener("click", () => zoom(1 / 1.5));
-  byId("whole").addEventListener("click", whole_);
-
   function recolour() {
     Dots.recolour();
     relit();
@@ -358,11 +278,13 @@ const Plan = (() => {
   }
 
   return {
-    resize, recolour, choose, point, goTo,
+    resize, recolour, choose, point, look, goTo, towards, showTip, hideTip, zoom, move, showAll, under,
+    drawNow: draw,
     focus: () => cursor.focus(),
     get chosen() { return chosen; },
-    // For measurements and tests: where a dot is on the screen, and one frame drawn at once.
+    get current() { return current; },
+    get ratio() { return ratio; },
+    // Where a dot is in the box of the map, in pixels of the page.
     placeOf: (dot) => { const [x, y] = screen(dot); return [x / ratio, y / ratio]; },
-    zoom, move, drawNow: draw, under,
   };
 })();
