@@ -107,8 +107,8 @@ def _level(places: Floats) -> Floats:
 
 
 def _umap(wide: Floats) -> Floats:
-    from umap import UMAP
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a fixed seed means one thread
+        warnings.simplefilter("ignore")  # that Tensorflow is missing, and that a fixed seed means one thread
+        from umap import UMAP
+
         return np.asarray(UMAP(n_components=2, random_state=0).fit_transform(wide), np.float64)
