@@ -61,6 +61,7 @@ def select(
     folder: options.Output = None,
     force: options.Force = False,
     picture: options.Picture = None,
+    report: options.Report = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     preset: benders.Preset = None,
@@ -94,7 +95,7 @@ def select(
     if strategy is not None and (method != "engine" or checkpoint is not None):
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
     where = _elsewhere(ray, device, strategy is None and method == "engine")
-    output = Output(folder, force, picture, as_json, quiet)
+    output = Output(folder, force, picture, as_json, quiet, report)
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
@@ -129,7 +130,7 @@ def select(
             checkpoint=checkpoint,
             **where,
         )
-    output.deliver(selection, table.ids, more=benders.drawings(selection))
+    output.deliver(selection, table.ids, source=source, table=table, more=benders.drawings(selection))
 
 
 def _elsewhere(ray: str | None, device: str | None, engine: bool) -> dict[str, str]:
