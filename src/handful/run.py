@@ -28,7 +28,9 @@ from handful.tree import Tree
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_SAMPLE = 5_000  # points on which the search starts where there are more
+SAMPLE = 5_000  # points on which the search starts where there are more than twice as many
+SAMPLE_CANDIDATES = 100_000  # candidates among which it does
+SAMPLE_TRIES = 60  # perturbations there
 _PROMISE = 0.03  # share of the gap below which what the ascent still promises is left to the tree
 _DIVE = 3  # rounds from one dive to the next
 _REPAIRS = 4  # dives in a round that keep most of the best picks
@@ -121,30 +123,44 @@ class Run:
                 return "converged"
 
     def _searching(self, rows: Indices | None = None) -> Search:
-        return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+        candidates = self.pool.candidates
+        if rows is not None and len(candidates) > SAMPLE_CANDIDATES:
+            random = np.random.default_rng([self.seed, 7])
+            candidates = np.sort(random.choice(candidates, SAMPLE_CANDIDATES, replace=False))
+        return Search(self.pool, self.problem.shares, candidates, self.problem.forced, rows, self._over)
+
+    def _over(self) -> bool:
+        """Whether the run is to end."""
+        return self.crew.clock.over
 
     def _ascent(self) -> Ascent:
         return Ascent(self.pool, self.problem, self.plan, self.crew, self.seed)
 
     def _first(self) -> Found:
-        """Some picks at once, so that there is an answer whenever the run is stopped."""
+        """Some picks at once, so that there is an answer whenever the run is stopped.
+
+        What they take is kept free at the end, which takes no more: it orders the picks, and writes.
+        """
+        started = self.crew.clock.elapsed
         random = np.random.default_rng(self.seed)
         picks = self.search.seed(self.problem.new, random)
         shares = self.problem.shares
-        plan = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
-        return Found(picks, plan.distance, plan.pick_prices)
+        self.exact = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
+        self.crew.clock.reserve(self.crew.clock.elapsed - started)
+        return Found(picks, self.exact.distance, self.exact.pick_prices)
 
     def _search_sample(self) -> None:
         """Find good picks on a sample of the points, then move them to where the whole pool wants them."""
         random = np.random.default_rng([self.seed, 1])
         start = self.best
-        if self.pool.n > 2 * _SAMPLE:
-            rows = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
+        if self.pool.n > 2 * SAMPLE:
+            rows = np.sort(random.choice(self.pool.n, SAMPLE, replace=False))
             if self.pool.masses[rows].sum() > 0:
                 sample = self._searching(rows)
                 start = sample.alternate(start.picks)
-                for _ in range(60):
-                    self.crew.clock.check()
+                for _ in range(SAMPLE_TRIES):
+                    if self._over():
+                        break
                     found = sample.perturb(start, random)
                     start = found if found.distance < start.distance else start
         self._offer(self.search.alternate(start.picks, start.pick_prices))
@@ -158,6 +174,7 @@ class Run:
             if self.plan.active < len(self.pool.candidates):
                 start = rough_prices(self.problem, self.plan, self.best.picks, start, groups, self.crew, self.seed)
             self.ascent.begin(start, self.best.distance)
+            self._report("raising the bound")
         self.ascent.round(_STEPS, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
@@ -234,7 +251,7 @@ class Run:
             costs = self.pool.distances(found.picks)
             plan = transport(costs, self.pool.masses, shares.low, shares.high, start=found.pick_prices)
             if plan.distance < self.best.distance * (1 - 1e-12):
-                self.best = Found(found.picks, plan.distance, plan.pick_prices)
+                self.best, self.exact = Found(found.picks, plan.distance, plan.pick_prices), plan
                 self.failures = 0
 
     def _report(self, phase: str) -> None:
@@ -250,7 +267,8 @@ class Run:
         """The best picks, evaluated in double precision, with the proof."""
         pool, problem = self.pool, self.problem
         picks = ordered(pool, problem.shares, self.best.picks, len(problem.forced))
-        plan = planned(pool, problem.shares, picks, len(problem.forced))
+        exact = self.exact.reordered(np.array([self.best.picks.tolist().index(pick) for pick in picks]))
+        plan = planned(pool, problem.shares, picks, len(problem.forced), exact)
         proof = self.ascent.proof
         selection = Selection(
             **plan,

@@ -15,7 +15,8 @@ Masses are counted in whole units of about 2⁻⁶⁰, so flows are exact and th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,22 @@ class Plan:
 
     def labels(self, costs: NDArray[np.floating[Any]]) -> Indices:
         """For each point the pick that serves the most of it; the cheapest one for points without mass."""
-        labels = np.argmin(costs - self.pick_prices[:, None], axis=0)
+        return self.labels_with(costs.shape[1], lambda rows: costs[:, rows])
+
+    def labels_with(self, points: int, costs: Callable[[Indices], NDArray[np.floating[Any]]]) -> Indices:
+        """The same, where only the costs of some points are asked for: those without mass."""
+        labels = np.full(points, -1)
         order = np.argsort(self.mass, kind="stable")
         labels[self.rows[order]] = self.columns[order]
+        massless = np.flatnonzero(labels < 0)
+        if len(massless):
+            labels[massless] = np.argmin(costs(massless) - self.pick_prices[:, None], axis=0)
         return labels
+
+    def reordered(self, order: Indices) -> Plan:
+        """The same plan where the picks stand in this order of their present positions."""
+        position = np.argsort(order)
+        return replace(self, columns=position[self.columns], pick_prices=self.pick_prices[order])
 
     def shares(self, picks: int) -> Floats:
         """Mass carried by each pick."""

@@ -37,6 +37,8 @@ class Verdict:
     distance, lower_bound, gap : float
         Computed anew, the bound less all that rounding may have added to it; NaN where it couldn't be. The bound is 0
         where none is stated.
+    candidates, points : int
+        Out of how many points the bound holds for picks, and how many there are.
     """
 
     valid: bool
@@ -44,6 +46,8 @@ class Verdict:
     distance: float
     lower_bound: float
     gap: float
+    candidates: int = 0
+    points: int = 0
 
     def __str__(self) -> str:
         if not self.valid:
@@ -51,7 +55,9 @@ class Verdict:
         start = f"VALID: the picks are at distance {self.distance:.6g} of the pool"
         if self.lower_bound <= 0 < self.distance:
             return f"{start}; no certificate: nothing is stated of how near any picks could be"
-        return f"{start}, and no picks can be nearer than {self.lower_bound:.6g} (gap {self.gap:.3%})"
+        among = f" out of the {self.candidates:,} candidates" if self.candidates < self.points else ""
+        claim = f"{start}, and no picks{among} can be nearer than {self.lower_bound:.6g} (gap {self.gap:.3%})"
+        return f"{claim}; nothing is proven of the other {self.points - self.candidates:,} points" if among else claim
 
 
 def verify(
@@ -83,7 +89,7 @@ def verify(
     proven, doubts = _proven(certificate, pool, progress or (lambda fraction: None))
     problems += doubts
     gap = (distance - proven) / distance if distance > proven else 0.0
-    return Verdict(not problems, tuple(problems), distance, proven, gap)
+    return Verdict(not problems, tuple(problems), distance, proven, gap, len(certificate.allowed), pool.n)
 
 
 def _proven(certificate: Certificate, pool: Pool, progress: Callable[[float], None]) -> tuple[float, list[str]]:

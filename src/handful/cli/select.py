@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from handful.cli import benders, options, values
-from handful.cli.inputs import Source, allowed, earlier
+from handful.cli.inputs import Source, allowed, drawn, earlier
 from handful.cli.naming import naming
 from handful.cli.output import Output
 from handful.cli.progress import clock_time, live_line
+from handful.clock import Clock
 from handful.errors import HandfulError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_TIMED = 3_000  # points from which on it is worth saying how long what will take
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -88,9 +93,10 @@ def select(
     if strategy is not None and (method != "engine" or checkpoint is not None):
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
     output = Output(folder, force, picture, as_json, quiet)
-    with live_line(not quiet, f"reading {pool.name}") as line:
+    with live_line(not quiet, f"reading {pool.name}") as line, _counting(seconds) as clock:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
+        from handful.problem import Problem
 
         by_strategy = runner(strategy, labels, probabilities, gradients)
         with naming("--metric"):
@@ -100,17 +106,29 @@ def select(
         run = by_strategy or benders.chosen(method, words, table)
         before, rows = earlier(table, already), allowed(table, candidates, exclude)
         picks = budget if already_counts else budget + len(before)
-        line.say(_what(table.points, metric, picks, rows, size))
+        line.say(_what(table.points, metric, picks, rows, candidates, size))
         if strategy is None:
             line.say(_until(share, seconds, rounds))
+        before_reading = clock.elapsed
+        whole = source.pool(table, metric, rows)
+        reading = clock.elapsed - before_reading
+        points = drawn(whole, candidates, seed)
+        if strategy is None and method == "engine" and line.shown and len(points) >= _TIMED:
+            from handful.timing import timing
+
+            line.now("timing some steps")
+            problem = Problem.of(points, budget, weight(picks), before, already_counts)
+            line.say(timing(problem, threads, size).sentence(seconds))
+        # To write takes about as long as to read.
+        left = clock.left - reading if strategy is None and method == "engine" else seconds
         selection = run(
-            source.pool(table, metric, rows),
+            points,
             budget,
             picks_weight=weight(picks),
             already=before,
             count_already=already_counts,
             gap=share,
-            time_limit=seconds,
+            time_limit=max(0.0, left),
             rounds=rounds,
             seed=seed,
             threads=threads,
@@ -121,12 +139,25 @@ def select(
     output.deliver(selection, table.ids, more=benders.drawings(selection))
 
 
-def _what(points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, memory: int | None) -> str:
+@contextmanager
+def _counting(seconds: float) -> Iterator[Clock]:
+    """A clock of the whole command, which stands still while kernels are compiled, as that of a run does."""
+    from handful.compilation import noticing
+
+    clock = Clock(seconds)
+    with noticing(clock.halt, clock.go_on):
+        yield clock
+
+
+def _what(
+    points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, candidates: str | None, memory: int | None
+) -> str:
     """What the run is about to do, and the memory it will take; refused where that does not fit."""
+    from handful.candidates import size_of
     from handful.forecast import forecast
 
-    candidates = len(points) if rows is None else len(rows)
-    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, candidates, memory).sentence}."
+    count = size_of(candidates, len(points) if rows is None else len(rows))
+    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, count, memory).sentence}."
 
 
 def _until(gap: float, seconds: float, rounds: int | None) -> str:

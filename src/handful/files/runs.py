@@ -93,6 +93,8 @@ def summary(selection: Selection) -> dict[str, Any]:
         "metric": str(selection.pool.metric),
         "budget": len(selection.indices),
         "already": len(selection.already),
+        "candidates": len(selection.pool.candidates),
+        "restriction": selection.restriction,
         "picks_weight": {"low": selection.low, "high": selection.high},
         "distance": selection.distance,
         "lower_bound": selection.lower_bound,

@@ -1,0 +1,153 @@
+"""How long a run will take, by a short probe: the very steps of the run, on a part of this pool, on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handful.blocks import Workers, workers
+from handful.bound import Field
+from handful.clock import Clock
+from handful.forecast import Forecast, forecast
+from handful.pool import Pool
+from handful.problem import Problem
+from handful.rough import POINTS
+from handful.run import SAMPLE, SAMPLE_CANDIDATES, SAMPLE_TRIES
+from handful.sample import Sample
+from handful.search import Search
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_PART = 50_000  # points on which a step is timed whose time grows with the points
+_TRIES = 3  # perturbations timed
+_ALTERNATIONS = 5  # of transport and medoids on the whole pool, as they were counted on pools of all sizes
+_STEPS = 40  # passes over the costs of the sample that the first prices take, as they were counted
+_SWEPT, _KEPT = 512, 1_000  # candidates per thread on which passes are timed
+_FEW = 20_000  # candidates that are advised where all points are too many
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds until there are good ``picks`` and until there is a first ``bound``, expected.
+
+    ``one_pass`` is what a pass of the bound over all candidates takes of it, ``restricted`` the seconds until a bound
+    over 20,000 candidates.
+    """
+
+    picks: float
+    one_pass: float
+    bound: float
+    restricted: float
+    candidates: int
+
+    def sentence(self, limit: float) -> str:
+        """What is to be expected, and what to do where the limit is short of it."""
+        start = f"Good picks after about {spoken(self.picks)}"
+        one_pass = f"a pass over all {self.candidates:,} candidates takes {spoken(self.one_pass)}"
+        if self.bound <= limit:
+            return f"{start}, a first bound after about {spoken(self.bound)} ({one_pass})."
+        found = f"{start}; no bound within {spoken(limit)}, as {one_pass}: for one give {_enough(self.bound)}"
+        few = self.restricted if self.candidates > 2 * _FEW else np.inf
+        if few >= self.bound / 2:
+            return f"{found}."
+        return f"{found}, or --candidates clustered:{_FEW} for one over these after about {spoken(few)}."
+
+
+def spoken(seconds: float) -> str:
+    """A length of time as people say it: ``8 s``, ``95 s``, ``25 min``, ``3.5 h``."""
+    if seconds < 120:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _enough(seconds: float) -> str:
+    """A time limit that leaves room, as the option is written."""
+    minutes = int(1.4 * seconds / 60) + 1
+    return f"--time-limit {minutes}m" if minutes < 100 else f"--time-limit {-(-minutes // 60)}h"
+
+
+def timing(problem: Problem, threads: int | None = None, memory: int | None = None) -> Timing:
+    """Time the steps of a run on a part of its pool; takes a few seconds where the run takes minutes."""
+    pool = problem.pool
+    count = len(pool.candidates)
+    plan = forecast((pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, count, memory)
+    with workers(threads, Clock(np.inf)) as crew:
+        probe = _Probe(problem, plan, crew)
+        picks, one_pass = probe.picks(), probe.one_pass()
+        by_candidate = (probe.first_prices() + one_pass) / count
+    return Timing(picks, one_pass, picks + by_candidate * count, picks + by_candidate * min(_FEW, count), count)
+
+
+class _Probe:
+    """Times the steps of a run."""
+
+    def __init__(self, problem: Problem, plan: Forecast, crew: Workers) -> None:
+        self.problem, self.pool, self.plan, self.crew = problem, problem.pool, plan, crew
+        self.dtype = np.float64 if plan.exact else np.float32
+        self.random = np.random.default_rng(0)
+        self.pool.distances(self.pool.candidates[:1], slice(0, 1), dtype=np.float32)  # prepares the points
+        self.pool.distances(self.pool.candidates[:1], slice(0, 1))
+
+    def picks(self) -> float:
+        """The search on a sample, and alternation on the whole pool."""
+        pool, problem = self.pool, self.problem
+        part = self._search(self._rows(_PART), pool.candidates)
+        start = part.seed(problem.new, self.random)
+        grown = pool.n / len(part.rows)
+        plan = part.solve(start)
+        seeding, solving = _seconds(lambda: part.seed(problem.new, self.random)), _seconds(lambda: part.solve(start))
+        moving = _seconds(lambda: part._medoids(start, plan))
+        # The first plan is in double precision, the last one too.
+        whole = (seeding + 2 * solving + _ALTERNATIONS * (solving + moving)) * grown
+        if pool.n <= 2 * SAMPLE:
+            return whole
+        few = self.random.choice(pool.candidates, min(SAMPLE_CANDIDATES, len(pool.candidates)), replace=False)
+        sample = self._search(self._rows(SAMPLE), np.sort(few))
+        found = sample.alternate(sample.seed(problem.new, self.random))
+        tries = _seconds(lambda: [sample.perturb(found, self.random) for _ in range(_TRIES)])
+        return whole + tries * SAMPLE_TRIES / _TRIES
+
+    def one_pass(self) -> float:
+        """A pass that bounds the values of all candidates."""
+        return self._evaluating(self.pool, _SWEPT * self.crew.threads, 0)
+
+    def first_prices(self) -> float:
+        """The ascent over a sample of the points, where there is one."""
+        count = len(self.pool.candidates)
+        if self.plan.active >= count:
+            return 0.0
+        sample = Sample(self.pool, self._rows(int(np.clip(self.plan.active * self.pool.n // count, *POINTS))))
+        few = _KEPT * self.crew.threads
+        return _STEPS * self._evaluating(sample, few, few)
+
+    def _evaluating(self, points: Pool | Sample, count: int, room: int) -> float:
+        """An evaluation over all candidates, from one over some, of which so many have their costs kept."""
+        few = self._candidates(count)
+        nobody, costs = np.empty(0, np.int64), points.distances(self._candidates(2), dtype=np.float32)
+        field = Field(points, self.problem.shares, 1, nobody, few, self.crew, room=room, dtype=self.dtype)
+        if room:
+            field.keep(field.open)
+        # Prices as those of a run are: what it costs to serve a point from the nearest of some picks.
+        prices = costs.min(axis=0).astype(np.float64)
+        return _seconds(lambda: field.evaluate(prices)) * len(self.pool.candidates) / len(few)
+
+    def _rows(self, count: int) -> Indices:
+        return np.sort(self.random.choice(self.pool.n, min(count, self.pool.n), replace=False))
+
+    def _candidates(self, count: int) -> Indices:
+        allowed = self.pool.candidates
+        return self.random.choice(allowed, min(count, len(allowed)), replace=False)
+
+    def _search(self, rows: Indices, candidates: Indices) -> Search:
+        return Search(self.pool, self.problem.shares, candidates, self.problem.forced, rows)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
