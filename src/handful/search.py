@@ -80,7 +80,7 @@ class Search:
         plan = self.solve(picks, start)
         best = Found(picks, plan.distance, plan.pick_prices)
         while True:
-            moved = self._medoids(best.picks, plan)
+            moved = self.moved(best.picks, plan)
             if (moved == best.picks).all() or self._over():
                 return best
             plan = self.solve(moved, best.pick_prices)
@@ -137,7 +137,7 @@ class Search:
         open_ones = np.setdiff1d(self.candidates, picks, assume_unique=True)
         return int(open_ones[np.argmin(self.pool.distances(open_ones, np.array([point]), dtype=np.float32)[:, 0])])
 
-    def _medoids(self, picks: Indices, plan: Plan) -> Indices:
+    def moved(self, picks: Indices, plan: Plan) -> Indices:
         """For every group of the plan the candidate that serves it at the least cost."""
         order = np.argsort(plan.columns, kind="stable")
         members, mass, columns = self.rows[plan.rows[order]], plan.mass[order], plan.columns[order]

@@ -24,10 +24,13 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _PART = 50_000  # points on which a step is timed whose time grows with the points
-_TRIES = 3  # perturbations timed
-_ALTERNATIONS = 5  # of transport and medoids on the whole pool, as they were counted on pools of all sizes
-_STEPS = 40  # passes over the costs of the sample that the first prices take, as they were counted
-_SWEPT, _KEPT = 512, 1_000  # candidates per thread on which passes are timed
+_TRIES = 5  # perturbations timed
+_EXACT = 2  # times that the plan of a search in single precision takes in double
+# Counted on pools of all sizes:
+_TURNS, _TURNS_AFTER = 4, 2  # of transport and medoids on the whole pool; the same after the search on a sample
+_STEPS = 12  # passes over the costs of the sample that the first prices take
+_SWEPT, _KEPT = (300, 1_000), 1_000  # candidates per thread on which passes are timed
+_CELLS = 50_000_000  # costs per thread that they look at, if these are enough candidates
 _FEW = 20_000  # candidates that are advised where all points are too many
 
 
@@ -78,52 +81,62 @@ def timing(problem: Problem, threads: int | None = None, memory: int | None = No
     plan = forecast((pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, count, memory)
     with workers(threads, Clock(np.inf)) as crew:
         probe = _Probe(problem, plan, crew)
-        picks, one_pass = probe.picks(), probe.one_pass()
-        by_candidate = (probe.first_prices() + one_pass) / count
+        steps = probe.picks(), probe.one_pass(), probe.first_prices()
+    picks, one_pass, first_prices = (step() for step in steps)  # now that the pace is known
+    by_candidate = (first_prices + one_pass) / count
     return Timing(picks, one_pass, picks + by_candidate * count, picks + by_candidate * min(_FEW, count), count)
 
 
 class _Probe:
-    """Times the steps of a run."""
+    """Times the steps of a run.
+
+    A step is timed by the work of the processor, which other processes change little, times how many seconds such work
+    takes at present, which is better known from all steps together.
+    """
 
     def __init__(self, problem: Problem, plan: Forecast, crew: Workers) -> None:
         self.problem, self.pool, self.plan, self.crew = problem, problem.pool, plan, crew
         self.dtype = np.float64 if plan.exact else np.float32
         self.random = np.random.default_rng(0)
-        self.pool.distances(self.pool.candidates[:1], slice(0, 1), dtype=np.float32)  # prepares the points
-        self.pool.distances(self.pool.candidates[:1], slice(0, 1))
+        self._alone, self._together = _Pace(), _Pace()
+        for dtype in (np.float32, np.float64):  # prepares the points
+            self.pool.distances(self.pool.candidates[:1], slice(0, 1), dtype=dtype)
 
-    def picks(self) -> float:
+    def picks(self) -> Callable[[], float]:
         """The search on a sample, and alternation on the whole pool."""
-        pool, problem = self.pool, self.problem
+        pool, problem, work = self.pool, self.problem, self._alone.work
         part = self._search(self._rows(_PART), pool.candidates)
         start = part.seed(problem.new, self.random)
-        grown = pool.n / len(part.rows)
         plan = part.solve(start)
-        seeding, solving = _seconds(lambda: part.seed(problem.new, self.random)), _seconds(lambda: part.solve(start))
-        moving = _seconds(lambda: part._medoids(start, plan))
-        # The first plan is in double precision, the last one too.
-        whole = (seeding + 2 * solving + _ALTERNATIONS * (solving + moving)) * grown
-        if pool.n <= 2 * SAMPLE:
-            return whole
-        few = self.random.choice(pool.candidates, min(SAMPLE_CANDIDATES, len(pool.candidates)), replace=False)
-        sample = self._search(self._rows(SAMPLE), np.sort(few))
-        found = sample.alternate(sample.seed(problem.new, self.random))
-        tries = _seconds(lambda: [sample.perturb(found, self.random) for _ in range(_TRIES)])
-        return whole + tries * SAMPLE_TRIES / _TRIES
+        few = slice(0, len(part.rows))
+        seeding = problem.new * work(lambda: pool.distances(start[:1], few, dtype=np.float32))
+        solving, moving = work(lambda: part.solve(start)), work(lambda: part.moved(start, plan))
+        sampled = pool.n > 2 * SAMPLE
+        turns = _TURNS_AFTER if sampled else _TURNS
+        total = (seeding + _EXACT * solving + turns * (solving + moving)) * pool.n / len(part.rows)
+        if sampled:
+            count = min(SAMPLE_CANDIDATES, len(pool.candidates))
+            sample = self._search(self._rows(SAMPLE), np.sort(self._candidates(count)))
+            found = sample.alternate(sample.seed(problem.new, self.random))
+            tries = work(lambda: [sample.perturb(found, self.random) for _ in range(_TRIES)])
+            total += tries * SAMPLE_TRIES / _TRIES
+        return lambda: total * self._alone.pace
 
-    def one_pass(self) -> float:
+    def one_pass(self) -> Callable[[], float]:
         """A pass that bounds the values of all candidates."""
-        return self._evaluating(self.pool, _SWEPT * self.crew.threads, 0)
+        each = int(np.clip(_CELLS // self.pool.n, *_SWEPT))
+        work = self._evaluating(self.pool, each * self.crew.threads, 0)
+        return lambda: work * self._together.pace
 
-    def first_prices(self) -> float:
+    def first_prices(self) -> Callable[[], float]:
         """The ascent over a sample of the points, where there is one."""
         count = len(self.pool.candidates)
         if self.plan.active >= count:
-            return 0.0
+            return lambda: 0.0
         sample = Sample(self.pool, self._rows(int(np.clip(self.plan.active * self.pool.n // count, *POINTS))))
         few = _KEPT * self.crew.threads
-        return _STEPS * self._evaluating(sample, few, few)
+        work = _STEPS * self._evaluating(sample, few, few)
+        return lambda: work * self._together.pace
 
     def _evaluating(self, points: Pool | Sample, count: int, room: int) -> float:
         """An evaluation over all candidates, from one over some, of which so many have their costs kept."""
@@ -134,7 +147,7 @@ class _Probe:
             field.keep(field.open)
         # Prices as those of a run are: what it costs to serve a point from the nearest of some picks.
         prices = costs.min(axis=0).astype(np.float64)
-        return _seconds(lambda: field.evaluate(prices)) * len(self.pool.candidates) / len(few)
+        return self._together.work(lambda: field.evaluate(prices)) * len(self.pool.candidates) / len(few)
 
     def _rows(self, count: int) -> Indices:
         return np.sort(self.random.choice(self.pool.n, min(count, self.pool.n), replace=False))
@@ -147,7 +160,21 @@ class _Probe:
         return Search(self.pool, self.problem.shares, candidates, self.problem.forced, rows)
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+class _Pace:
+    """How many seconds pass for one second of work of the processor."""
+
+    def __init__(self) -> None:
+        self._seconds = self._work = 1e-9
+
+    def work(self, step: Callable[[], object]) -> float:
+        """Take a step; the work it was, on all threads."""
+        start, worked = time.perf_counter(), time.process_time()
+        step()
+        worked = time.process_time() - worked
+        self._seconds += time.perf_counter() - start
+        self._work += worked
+        return worked
+
+    @property
+    def pace(self) -> float:
+        return self._seconds / self._work

@@ -116,9 +116,10 @@ def select(
         if strategy is None and method == "engine" and line.shown and len(points) >= _TIMED:
             from handful.timing import timing
 
-            line.now("timing some steps")
             problem = Problem.of(points, budget, weight(picks), before, already_counts)
-            line.say(timing(problem, threads, size).sentence(seconds))
+            if not problem.shares.free:
+                line.now("timing some steps")
+                line.say(timing(problem, threads, size).sentence(clock.left))
         # To write takes about as long as to read.
         left = clock.left - reading if strategy is None and method == "engine" else seconds
         selection = run(
