@@ -9,15 +9,18 @@ import re
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from scipy.sparse import csr_array
 
+from handful.blocks import Workers, slices, workers
+from handful.clock import Clock
 from handful.errors import HandfulError
 from handful.pool import Pool
 
 Indices = NDArray[np.int64]
+Singles = NDArray[np.float32]
 
 _WORDS = re.compile(r"(?:(?P<kind>sampled|clustered):)?(?P<count>\d+)")
-_SCALES = (16, 64, 256, 1024)  # numbers of clusters: whatever the budget, some are about as large as a pick's share
+_SCALES = (8, 32, 128, 512)  # numbers of clusters: whatever the budget, some are about as large as a pick's share
 _TRAINING = 20  # points per cluster by which the centres are found
 _ITERATIONS = 10
 _ROWS = 8192  # points looked at together
@@ -37,8 +40,8 @@ def size_of(words: str | None, allowed: int) -> int:
 def restricted(pool: Pool, words: str, seed: int) -> Pool:
     """The pool with so many of its candidates left.
 
-    ``sampled:N``, or just ``N``, draws them at random. ``clustered:N`` takes the points nearest to the centres of 16,
-    64, 256 and 1,024 clusters (k-means on a sample), as many for each: good picks are central in some group of points,
+    ``sampled:N``, or just ``N``, draws them at random. ``clustered:N`` takes the points nearest to the centres of 8,
+    32, 128 and 512 clusters (k-means on a sample), as many for each: good picks are central in some group of points,
     and few random ones are. Of points that are equal one is taken.
     """
     parts = _WORDS.fullmatch(words)
@@ -52,16 +55,16 @@ def restricted(pool: Pool, words: str, seed: int) -> Pool:
         return pool.among(rows, f"{count:,} candidates drawn at random")
     if pool.metric.name == "precomputed":
         raise HandfulError(f"candidates {words!r} needs coordinates, and a matrix of costs has none: write sampled:N")
-    with threadpool_limits(1):  # sums on several threads would depend on how many there are
-        return pool.among(_clustered(pool, count, random), f"{count:,} candidates near the centres of clusters")
+    with workers(None, Clock(np.inf)) as crew:
+        return pool.among(_clustered(pool, count, random, crew), f"{count:,} candidates near the centres of clusters")
 
 
-def _clustered(pool: Pool, count: int, random: np.random.Generator) -> Indices:
+def _clustered(pool: Pool, count: int, random: np.random.Generator, crew: Workers) -> Indices:
     allowed = pool.candidates
     scales = [clusters for clusters in _SCALES if clusters <= min(count // 4, len(allowed) // 4)] or [1]
     chosen = np.zeros(pool.n, bool)
     for done, clusters in enumerate(scales):
-        labels, away = _assigned(pool, _centres(pool, clusters, random))
+        labels, away = _assigned(pool, _centres(pool, clusters, random), crew)
         order = np.lexsort((allowed, away, labels))
         labels, away = labels[order], away[order]
         # The same cluster at the same distance: the same point.
@@ -76,26 +79,29 @@ def _clustered(pool: Pool, count: int, random: np.random.Generator) -> Indices:
     return np.append(np.flatnonzero(chosen), random.choice(others, count - int(chosen.sum()), replace=False))
 
 
-def _centres(pool: Pool, clusters: int, random: np.random.Generator) -> NDArray[np.float32]:
-    from sklearn.cluster import KMeans
-
+def _centres(pool: Pool, clusters: int, random: np.random.Generator) -> Singles:
+    """Centres of so many clusters of a sample of the points, drawn by mass (k-means; Lloyd 1982)."""
     rows = np.unique(random.choice(pool.n, _TRAINING * clusters, p=pool.masses))
     points = pool.coordinates(rows)
-    few = min(clusters, len(np.unique(points, axis=0)))
-    means = KMeans(few, init="random", n_init=1, max_iter=_ITERATIONS, random_state=int(random.integers(2**31)))
-    return np.asarray(means.fit(points).cluster_centers_, np.float32)
+    centres = points[random.choice(len(rows), min(clusters, len(rows)), replace=False)]
+    for _ in range(_ITERATIONS):
+        labels = _nearest(points, centres)[0]
+        member = csr_array((np.ones(len(rows), np.float32), (labels, np.arange(len(rows)))), (len(centres), len(rows)))
+        counts = np.bincount(labels, minlength=len(centres))
+        centres = np.where(counts[:, None] > 0, (member @ points) / np.maximum(counts, 1)[:, None], centres)
+    return centres.astype(np.float32)
 
 
-def _assigned(pool: Pool, centres: NDArray[np.float32]) -> tuple[Indices, NDArray[np.float32]]:
+def _assigned(pool: Pool, centres: Singles, crew: Workers) -> tuple[Indices, Singles]:
     """For every candidate its nearest centre, and its squared distance from there."""
-    allowed = pool.candidates
-    labels, away = np.empty(len(allowed), np.int64), np.empty(len(allowed), np.float32)
-    half = 0.5 * np.square(centres).sum(axis=1)
-    for start in range(0, len(allowed), _ROWS):
-        points = pool.coordinates(allowed[start : start + _ROWS])
-        costs = half - points @ centres.T
-        nearest = costs.argmin(axis=1)
-        part = slice(start, start + len(points))
-        labels[part] = nearest
-        away[part] = np.square(points - centres[nearest]).sum(axis=1)
-    return labels, away
+
+    def assigned(part: slice) -> tuple[Indices, Singles]:
+        return _nearest(pool.coordinates(pool.candidates[part]), centres)
+
+    found = crew.map(assigned, slices(len(pool.candidates), _ROWS))
+    return np.concatenate([labels for labels, _ in found]), np.concatenate([away for _, away in found])
+
+
+def _nearest(points: Singles, centres: Singles) -> tuple[Indices, Singles]:
+    labels = (0.5 * np.square(centres).sum(axis=1) - points @ centres.T).argmin(axis=1)
+    return labels, np.square(points - centres[labels]).sum(axis=1)

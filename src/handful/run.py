@@ -17,7 +17,7 @@ from handful.forecast import Forecast
 from handful.order import ordered
 from handful.planned import planned
 from handful.problem import Problem
-from handful.proof import Proof
+from handful.proof import ROOT, Proof
 from handful.resume import keep, proof_of
 from handful.rough import rough_prices
 from handful.search import Found, Search
@@ -87,6 +87,7 @@ class Run:
     def begin(self, before: Certificate | None) -> None:
         """Find picks to start with; those of the run before, with its proof, if there was one."""
         if before is None:
+            self.crew.clock.check()
             self._search_sample()
             return
         forced = len(self.problem.forced)
@@ -167,12 +168,16 @@ class Run:
         self._report("raising the bound")
 
     def _raise(self, round: int) -> None:
+        self.crew.clock.check()
         costs = self.pool.distances(self.best.picks, dtype=np.float32)
         groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
         if self.ascent.bundle is None:
             start = point_prices(costs, self.best.pick_prices)
             if self.plan.active < len(self.pool.candidates):
                 start = rough_prices(self.problem, self.plan, self.best.picks, start, groups, self.crew, self.seed)
+                # A pass over all candidates may take long; a run that is killed in it goes on from these prices.
+                self.ascent.proof.close(ROOT, start)
+                self._keep()
             self.ascent.begin(start, self.best.distance)
             self._report("raising the bound")
         self.ascent.round(_STEPS, self.best.distance, groups)
@@ -259,8 +264,13 @@ class Run:
         self.trace.append(entry)
         if self.progress:
             self.progress(entry)
-        if self.checkpoint and entry.elapsed > self.kept_at + _KEEP:
-            self.kept_at = entry.elapsed
+        if entry.elapsed > self.kept_at + _KEEP:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Write the checkpoint, if there is to be one."""
+        self.kept_at = self.crew.clock.elapsed
+        if self.checkpoint:
             keep(self.result("time"), self.checkpoint)
 
     def result(self, status: str) -> Selection:

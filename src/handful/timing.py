@@ -38,27 +38,35 @@ _FEW = 20_000  # candidates that are advised where all points are too many
 class Timing:
     """Seconds until there are good ``picks`` and until there is a first ``bound``, expected.
 
-    ``one_pass`` is what a pass of the bound over all candidates takes of it, ``restricted`` the seconds until a bound
-    over 20,000 candidates.
+    ``one_pass`` is what a pass of the bound over all ``candidates`` takes of it. ``restricted`` and ``unrestricted``
+    are the seconds until a bound over 20,000 candidates and over all ``points``.
     """
 
     picks: float
     one_pass: float
     bound: float
     restricted: float
+    unrestricted: float
     candidates: int
+    points: int
 
     def sentence(self, limit: float) -> str:
         """What is to be expected, and what to do where the limit is short of it."""
         start = f"Good picks after about {spoken(self.picks)}"
-        one_pass = f"a pass over all {self.candidates:,} candidates takes {spoken(self.one_pass)}"
-        if self.bound <= limit:
-            return f"{start}, a first bound after about {spoken(self.bound)} ({one_pass})."
-        found = f"{start}; no bound within {spoken(limit)}, as {one_pass}: for one give {_enough(self.bound)}"
-        few = self.restricted if self.candidates > 2 * _FEW else np.inf
-        if few >= self.bound / 2:
+        which = "points" if self.candidates == self.points else "candidates"
+        one_pass = f"a pass over all {self.candidates:,} {which} takes {spoken(self.one_pass)}"
+        if self.bound > limit:
+            found = f"{start}; no bound within {spoken(limit)}, as {one_pass}: for one give {_enough(self.bound)}"
+            if self.candidates <= 2 * _FEW or self.restricted > self.bound / 2:
+                return f"{found}."
+            return (
+                f"{found}, or --candidates clustered:{_FEW} for one over these after about {spoken(self.restricted)}."
+            )
+        found = f"{start}, a first bound after about {spoken(self.bound)} ({one_pass})"
+        if self.candidates == self.points:
             return f"{found}."
-        return f"{found}, or --candidates clustered:{_FEW} for one over these after about {spoken(few)}."
+        whole = f"a bound over all {self.points:,} points would take about {spoken(self.unrestricted)}"
+        return f"{found}; {whole} ({_enough(self.unrestricted)})."
 
 
 def spoken(seconds: float) -> str:
@@ -84,7 +92,8 @@ def timing(problem: Problem, threads: int | None = None, memory: int | None = No
         steps = probe.picks(), probe.one_pass(), probe.first_prices()
     picks, one_pass, first_prices = (step() for step in steps)  # now that the pace is known
     by_candidate = (first_prices + one_pass) / count
-    return Timing(picks, one_pass, picks + by_candidate * count, picks + by_candidate * min(_FEW, count), count)
+    bound, few, everyone = (picks + by_candidate * number for number in (count, min(_FEW, count), pool.n))
+    return Timing(picks, one_pass, bound, few, everyone, count, pool.n)
 
 
 class _Probe:

@@ -143,9 +143,9 @@ def select(
 @contextmanager
 def _counting(seconds: float) -> Iterator[Clock]:
     """A clock of the whole command, which stands still while kernels are compiled, as that of a run does."""
+    clock = Clock(seconds)
     from handful.compilation import noticing
 
-    clock = Clock(seconds)
     with noticing(clock.halt, clock.go_on):
         yield clock
 
