@@ -63,7 +63,10 @@ def drawn(pool: Pool, candidates: str | None, seed: int) -> Pool:
     """The pool with the candidates of ``sampled:N`` or ``clustered:N`` left, where that is what was asked for."""
     from handful.candidates import names_a_set, restricted
 
-    return restricted(pool, candidates, seed) if candidates is not None and names_a_set(candidates) else pool
+    if candidates is None or not names_a_set(candidates):
+        return pool
+    with naming("--candidates"):
+        return restricted(pool, candidates, seed)
 
 
 def allowed(table: Table, candidates: str | None, exclude: Path | None) -> Indices | None:
