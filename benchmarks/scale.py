@@ -5,6 +5,7 @@ python benchmarks/scale.py gaps cifar10 --data ../shared/data/cifar10_lite0_pca.
 python benchmarks/scale.py gaps fashion --data train-images-idx3-ubyte.gz
 python benchmarks/scale.py pass
 python benchmarks/scale.py growth
+python benchmarks/scale.py against digits --budgets 10,40 --seconds 60
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import kmedoids
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 import handful
+from handful.benders import solve
 from handful.blocks import Workers, workers
 from handful.bound import Field
 from handful.clock import Clock
 from handful.lifted import Shares
 from handful.rough import rough_prices
 from handful.search import Search
+from handful.transport import transport
 
 Points = NDArray[Any]
 
@@ -40,6 +44,8 @@ GAPS = {
 }
 MEMORY = 4 * 2**30
 SIZES = (7_500, 15_000, 30_000, 60_000)
+REACHED = (0.1, 0.05, 0.02, 0.01, 0.005, 0.0)
+FITTING = 20_000  # points whose distances to each other fit in memory
 
 
 def points_of(pool: str, data: Path | None) -> Points:
@@ -147,6 +153,45 @@ def search_and_bound(pool: handful.Pool, crew: Workers) -> tuple[float, float]:
     return seconds, timed(bound)
 
 
+def against(pool: str, data: Path | None, budgets: list[int], seconds: float, threads: int) -> None:
+    """Time to reach each gap, beside the paper's algorithm as corrected and as printed, and distances of FasterPAM.
+
+    All of it in one run, one after the other. FasterPAM needs all distances at once, so it runs where they fit.
+    """
+    points = mixture(5_000) if pool == "mixture" else points_of(pool, data)
+    whole = handful.Pool(points)
+    handful.select(points[:200], 3, time_limit=60, rounds=2)
+    solve(points[:60], 2, time_limit=5)
+    print(f"{pool}: {whole.n:,} points, {seconds:g} s each, {threads} threads; seconds to a gap of")
+    print(f"{'B':>4} {'':<22}" + "".join(f"{gap:>8.1%}" for gap in REACHED) + f"{'end':>9} {'distance':>9}")
+    for budget in budgets or [10, 40]:
+        ours = handful.select(whole, budget, gap=0, time_limit=seconds, threads=threads)
+        reached(budget, "handful", [(e.elapsed, e.gap) for e in ours.trace], ours.distance, ours.distance)
+        for preset in ("certified", "wass"):
+            run = solve(whole, budget, preset=preset, gap=0, time_limit=seconds, threads=threads)
+            trace = [(line.elapsed, 1 - line.master_bound / line.incumbent) for line in run.history]
+            reached(budget, f"benders, {preset}", trace, run.distance, ours.distance)
+        if whole.n <= FITTING:
+            start = time.perf_counter()
+            costs = whole.distances(np.arange(whole.n), dtype=np.float32)
+            picks = np.asarray(kmedoids.fasterpam(costs, budget, random_state=0).medoids, np.int64)
+            took = time.perf_counter() - start
+            found = transport(whole.distances(picks), whole.masses, 1 / budget, 1 / budget).distance
+            print(
+                f"{budget:>4} {'FasterPAM':<22}  {took:.1f} s, distance {found:.5f}, {found / ours.distance:.3f} x ours"
+            )
+
+
+def reached(budget: int, name: str, trace: list[tuple[float, float]], distance: float, ours: float) -> None:
+    """A line: when each gap was reached, the gap in the end, and the distance over ours."""
+    cells = []
+    for gap in REACHED:
+        after = next((elapsed for elapsed, known in trace if known <= max(gap, 1e-6)), None)
+        cells.append("not" if after is None else f"{after:.1f} s")
+    line = "".join(f"{cell:>8}" for cell in cells)
+    print(f"{budget:>4} {name:<22}{line}{trace[-1][1]:>9.2%} {distance:.5f}, {distance / ours:.3f} x ours", flush=True)
+
+
 def timed(work: Callable[[], object]) -> float:
     """Seconds that it takes."""
     start = time.perf_counter()
@@ -156,14 +201,18 @@ def timed(work: Callable[[], object]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("gaps", "pass", "growth"))
-    parser.add_argument("pool", nargs="?", choices=GAPS, default="digits")
+    parser.add_argument("what", choices=("gaps", "pass", "growth", "against"))
+    parser.add_argument("pool", nargs="?", choices=(*GAPS, "mixture"), default="digits")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--budgets", default="", help="only these, as in 10,40")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60, help="of each side of against")
     given = parser.parse_args()
+    budgets = [int(budget) for budget in given.budgets.split(",") if budget]
     if given.what == "gaps":
-        gaps(given.pool, given.data, [int(b) for b in given.budgets.split(",") if b], given.threads)
+        gaps(given.pool, given.data, budgets, given.threads)
+    elif given.what == "against":
+        against(given.pool, given.data, budgets, given.seconds, given.threads)
     elif given.what == "pass":
         one_pass(given.threads)
     else:

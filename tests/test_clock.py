@@ -53,3 +53,17 @@ def test_compiling_a_kernel_takes_no_time_from_a_run(monkeypatch: pytest.MonkeyP
         assert wall.now >= 160
         assert clock.elapsed == 0
         clock.check()
+
+
+def test_what_is_reserved_ends_the_work_earlier_by_a_tenth_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Time(monkeypatch)
+    clock = Clock(100)
+    clock.reserve(4)
+    assert clock.left == 96
+    clock.reserve(40)
+    assert clock.left == 90
+    wall.now += 89
+    assert not clock.over
+    wall.now += 2
+    assert clock.over
+    assert clock.elapsed == 91

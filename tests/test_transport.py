@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+import handful.transport as transport_module
 from handful.transport import Plan, point_prices, transport
 from oracles import emd_cost, linear_program
 
@@ -266,3 +267,32 @@ def test_labels_follow_the_mass() -> None:
             assert (flow[some, labels[some]] == flow[some].max(axis=1)).all()
             reduced = costs - plan.pick_prices[:, None]
             assert (reduced[labels[~some], ~some] == reduced[:, ~some].min(axis=0)).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(1 / 12, 1 / 12), (0.03, 0.2), (0.0, 0.1)])
+def test_a_start_far_off_goes_through_samples_to_the_same_cost(
+    low: float, high: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prices that give most points to few picks would have them moved one by one."""
+    random = np.random.default_rng(4)
+    costs = random.random((12, 9_000)) ** 2
+    masses = random.random(9_000)
+    masses /= masses.sum()
+    cold = transport(costs, masses, low, high)
+    solved = []
+    solve = transport_module._solve
+
+    def counted(costs: Floats, *rest: Any) -> Any:
+        solved.append(costs.shape[1])
+        return solve(costs, *rest)
+
+    monkeypatch.setattr(transport_module, "_solve", counted)
+    far = transport(costs, masses, low, high, start=np.linspace(0, 1, 12))
+    assert solved == [1125, 9000]
+    solved.clear()
+    near = transport(costs, masses, low, high, start=cold.pick_prices)
+    assert solved == [9000]
+    for plan in (far, near):
+        assert plan.distance == pytest.approx(cold.distance, rel=1e-12)
+        assert (plan.shares(12) >= low - 1e-12).all()
+        assert (plan.shares(12) <= high + 1e-12).all()

@@ -47,9 +47,18 @@ def test_an_honest_run_is_valid(folder: Path, name: str, whole_pool: bool) -> No
     assert verdict.lower_bound == pytest.approx(CASES[name].bound(selection.prices), rel=1e-11)
     assert verdict.lower_bound <= selection.distance
     assert verdict.gap == pytest.approx(selection.gap, abs=1e-9)
+    few, n = len(selection.pool.candidates), selection.pool.n
+    among, rest = (
+        ("", "")
+        if few == n
+        else (
+            f" out of the {few} candidates",
+            f"; nothing is proven of the other {n - few} points",
+        )
+    )
     assert str(verdict) == (
-        f"VALID: the picks are at distance {verdict.distance:.6g} of the pool, and no picks can be nearer than "
-        f"{verdict.lower_bound:.6g} (gap {verdict.gap:.3%})"
+        f"VALID: the picks are at distance {verdict.distance:.6g} of the pool, and no picks{among} can be nearer than "
+        f"{verdict.lower_bound:.6g} (gap {verdict.gap:.3%}){rest}"
     )
 
 

@@ -20,6 +20,7 @@ class Clock:
     def __init__(self, limit: float) -> None:
         self.limit = limit
         self.interrupted = False
+        self._reserve = 0.0
         self._start = time.monotonic()
         self._halts = 0
         self._halted_at = 0.0
@@ -41,18 +42,27 @@ class Clock:
         if not self._halts:
             self._start += time.monotonic() - self._halted_at
 
+    def reserve(self, seconds: float) -> None:
+        """Keep so many seconds free at the end, but no more than a tenth of all."""
+        self._reserve = min(seconds, self.limit / 10)
+
     @property
     def left(self) -> float:
-        """Seconds until the limit."""
-        return self.limit - self.elapsed
+        """Seconds until the work has to end."""
+        return self.limit - self._reserve - self.elapsed
 
     def interrupt(self) -> None:
         """Make every later `check` raise."""
         self.interrupted = True
 
+    @property
+    def over(self) -> bool:
+        """Whether the run is to end."""
+        return self.interrupted or self.left <= 0
+
     def check(self) -> None:
         """Raise `Stopped` where the run is to end."""
-        if self.interrupted or self.left <= 0:
+        if self.over:
             raise Stopped
 
     @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from handful.blocks import workers
+from handful.candidates import restricted
 from handful.clock import Clock, Stopped
 from handful.executors import executor
 from handful.forecast import forecast
@@ -28,7 +29,7 @@ def select(
     masses: ArrayLike | None = None,
     already: ArrayLike = (),
     count_already: bool = False,
-    candidates: ArrayLike | None = None,
+    candidates: ArrayLike | str | None = None,
     gap: float = 0.01,
     time_limit: float = 600.0,
     rounds: int | None = None,
@@ -52,7 +53,8 @@ def select(
     picks_weight : "uniform", "free" or (low, high)
         Mass that a pick carries: all the same, whatever is best (k-medoids), or between low and high.
     masses, candidates : array, optional
-        See `Pool`.
+        See `Pool`. ``candidates`` may also be ``"sampled:N"`` or ``"clustered:N"``, see
+        `handful.candidates.restricted`: the bound then holds for picks out of these N points.
     already : array of int
         Points picked earlier: they are part of the plan.
     count_already : bool
@@ -84,7 +86,10 @@ def select(
         Ctrl-C ends the run like the time limit does.
     """
     clock = Clock(time_limit)
-    pool = as_pool(pool, metric, masses, candidates)
+    if isinstance(candidates, str):
+        pool = restricted(as_pool(pool, metric, masses, None), candidates, seed)
+    else:
+        pool = as_pool(pool, metric, masses, candidates)
     problem = Problem.of(pool, budget, picks_weight, already, count_already)
     file = None if checkpoint is None else Path(checkpoint)
     before = None if file is None else saved(file, problem)

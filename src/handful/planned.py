@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from handful.lifted import Shares
 from handful.pool import Pool
-from handful.transport import transport
+from handful.transport import Plan, transport
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -31,16 +31,16 @@ class Planned(TypedDict):
     pool: Pool
 
 
-def planned(pool: Pool, shares: Shares, picks: Indices, forced: int) -> Planned:
-    """Solve the transport of the pool to ``picks``, the first ``forced`` of which are earlier ones."""
-    costs = pool.distances(picks)
-    plan = transport(costs, pool.masses, shares.low, shares.high)
+def planned(pool: Pool, shares: Shares, picks: Indices, forced: int, plan: Plan | None = None) -> Planned:
+    """The exact plan of the pool to ``picks``, the first ``forced`` of which are earlier ones; solved if not given."""
+    if plan is None:
+        plan = transport(pool.distances(picks), pool.masses, shares.low, shares.high)
     return Planned(
         indices=picks[forced:],
         already=picks[:forced],
         distance=plan.distance,
         masses=plan.shares(len(picks)),
-        plan=picks[plan.labels(costs)],
+        plan=picks[plan.labels_with(pool.n, lambda rows: pool.distances(picks, rows))],
         flow_rows=plan.rows,
         flow_picks=plan.columns,
         flow_masses=plan.mass,

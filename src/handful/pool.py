@@ -37,6 +37,11 @@ class Pool:
         Weight of each point, scaled to sum to 1. Default: all equal.
     candidates : array of int, optional
         Rows that may be picked. Default: all.
+
+    Attributes
+    ----------
+    restriction : str
+        What the candidates are, in words; empty where all points are.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class Pool:
         self.masses = _checked_masses(masses, self.n)
         self.candidates = checked_indices(np.arange(self.n) if candidates is None else candidates, self.n, "candidates")
         self.candidates.sort()
+        self.restriction = _given(len(self.candidates), self.n)
         if not len(self.candidates):
             raise HandfulError("no candidates are left: at least one point must be allowed as a pick")
         self._prepared: dict[type, tuple[Floats, Floats]] = {}
@@ -117,8 +123,9 @@ class Pool:
             costs: Floats = (groups @ prepared) @ prepared[chosen].T
             scale = 0.5 if self.metric.name == "cosine" else 1.0
             costs *= -2 * scale
-            costs += scale * mass[:, None] * norms[chosen]
-            costs += scale * (groups @ norms)[:, None]
+            # Row by row: a table as large as the costs themselves would be as much memory again.
+            for row, carried, own in zip(costs, scale * mass, scale * (groups @ norms), strict=True):
+                row += carried * norms[chosen] + own
             return costs
         totals = np.empty((len(starts), len(candidates)))
         step = max(1, 4_000_000 // len(members))
@@ -167,6 +174,17 @@ class Pool:
             total += measured(block, cosine).sum(axis=0)
         return total / self.n
 
+    def coordinates(self, rows: Indices) -> Floats:
+        """Points in single precision, as distances between them are measured but for the mean, which is taken off."""
+        return self._prepare(np.float32)[0][rows]
+
+    def among(self, candidates: ArrayLike, restriction: str) -> Pool:
+        """The same pool with these candidates only; ``restriction`` says in words which they are."""
+        pool = copy.copy(self)
+        pool.candidates = np.sort(checked_indices(candidates, self.n, "candidates"))
+        pool.restriction = restriction if len(pool.candidates) < self.n else ""
+        return pool
+
     def subset(self, rows: Indices) -> Pool:
         """The pool of these points only, with their masses scaled to sum to 1; all of them candidates."""
         points = self.points[np.ix_(rows, rows)] if self.metric.name == "precomputed" else self.points[rows]
@@ -194,6 +212,11 @@ class Pool:
                 norms[start : start + _ROWS] = np.square(block.astype(dtype).astype(np.float64)).sum(axis=1)
             self._prepared[dtype] = prepared, norms
         return self._prepared[dtype]
+
+
+def _given(candidates: int, points: int) -> str:
+    """What a selection says of candidates that were given; nothing where they are all points."""
+    return f"the {candidates:,} candidates given" if candidates < points else ""
 
 
 def as_pool(points: ArrayLike | Pool, metric: str, masses: ArrayLike | None, candidates: ArrayLike | None) -> Pool:

@@ -7,7 +7,7 @@ candidates: for every :math:`u`, and whatever threshold w is put in for a candid
 
 by linear programming duality, with equality where w is the last term that the knapsack takes: the one at mass l
 where that is positive, the one at mass h where that is negative, else 0. So a threshold that is a little off makes
-the bound weaker, never false.
+the bound weaker, never false. Of many candidates a pass with rough thresholds finds out first which may count.
 """
 
 from __future__ import annotations
@@ -29,10 +29,18 @@ from handful.errors import HandfulError
 from handful.pool import Pool
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Task = tuple[int, int]
 
 _CELLS = 1_500_000  # of a block of distances; at most five arrays of this many 8-byte numbers are held per thread
+_MANY = 1_000_000_000  # distances from which on a pass finds out which candidates' values count, to be computed exactly
+_TALL, _WIDTH, _SAMPLE = (
+    256,
+    1024,
+    1024,
+)  # candidates and points of a block of that pass; points that thresholds are read off
+_AMPLE = 4  # candidates per pick that are
 _ITERATIONS = 100_000_000  # of the transport solver, far more than it takes
 _UNIT = 2.0**-53  # round-off of a double
 
@@ -98,19 +106,32 @@ def lower_bound(
     rounding = pool.rounding(np.float64)  # prepares the points, once, before the threads would
     step = max(1, _CELLS // pool.n)
     rows = [np.append(part.inside, part.others) for part in parts]
-    tasks = [(k, start) for k in range(len(parts)) for start in range(0, len(rows[k]), step)]
+    swept = [len(rows[k]) * pool.n > _MANY and not part.limits for k, part in enumerate(parts)]
+    tasks = [(k, start) for k in range(len(parts)) for start in range(0, len(rows[k]), _TALL if swept[k] else step)]
+    sample = np.random.default_rng(0).choice(pool.n, _SAMPLE, p=masses / masses.sum())
+
+    def exact(k: int, candidates: Indices) -> Floats:
+        terms = np.asarray(pool.distances(candidates), np.float64)
+        terms -= vectors[parts[k].vector]
+        return _values(terms, masses, low, high)
 
     def values_of(task: Task) -> Floats:
         k, start = task
-        terms = np.asarray(pool.distances(rows[k][start : start + step]), np.float64)
-        terms -= vectors[parts[k].vector]
-        return _values(terms, masses, low, high)
+        if swept[k]:
+            return _floors(pool, rows[k][start : start + _TALL], sample, vectors[parts[k].vector], masses, low, high)
+        return exact(k, rows[k][start : start + step])
 
     results = zip(tasks, _on_threads(values_of, tasks, progress), strict=True)
     bounds, certain = [], []
     for k, found in groupby(results, lambda result: result[0][0]):
         part = parts[k]
-        values, sums, thresholds = np.hstack([block for _, block in found])
+        known = np.hstack([block for _, block in found])
+        if swept[k]:
+            counted = _may_count(known[0], part, picks)
+            ones = [(k, int(position)) for position in counted]
+            better = _on_threads(lambda one: exact(one[0], rows[one[0]][[one[1]]]), ones, lambda done: None)
+            known[:, counted] = np.hstack(better)
+        values, sums, thresholds = known
         errors = ((pool.n + 8) * _UNIT + excess) * sums + 8 * _UNIT * np.abs(thresholds)
         products = masses * vectors[part.vector]
         bounds.append(_total(products, values, part, picks))
@@ -118,6 +139,31 @@ def lower_bound(
         less -= (2 * _UNIT + excess) * float(np.abs(products).sum()) + 4 * _UNIT * abs(less)
         certain.append(less - rounding)
     return max(0.0, min(bounds)), max(0.0, min(certain))
+
+
+def _floors(
+    pool: Pool, rows: Indices, sample: Indices, prices: Floats, masses: Floats, low: float, high: float
+) -> Floats:
+    """As `_values`, at thresholds as they are on a sample of the points: bounds below the values, in one pass."""
+    few = np.asarray(pool.distances(rows, sample), np.float64) - prices[sample]
+    thresholds = _values(few, np.full(len(sample), 1 / len(sample)), low, high)[2]
+    sums = np.zeros(len(rows))
+    for points, costs in pool.tiles(rows, _WIDTH, np.float64):
+        costs -= prices[points]
+        costs -= thresholds[:, None]
+        sums -= np.minimum(costs, 0, out=costs) @ masses[points]
+    values = low * np.maximum(thresholds, 0) + high * np.minimum(thresholds, 0) - sums
+    return np.stack([values, sums, thresholds])
+
+
+def _may_count(values: Floats, part: Part, picks: int) -> Indices:
+    """Positions of those that are counted for sure, and of the others and some of least value, amply many."""
+    inside = len(part.inside)
+    least = [np.arange(inside), inside + np.argsort(values[inside:], kind="stable")[: _AMPLE * picks]]
+    if part.some is not None:
+        some = inside + np.flatnonzero(np.isin(part.others, part.some))
+        least.append(some[np.argsort(values[some], kind="stable")[: _AMPLE * picks]])
+    return np.unique(np.concatenate(least))
 
 
 def _total(products: Floats, values: Floats, part: Part, picks: int) -> float:

@@ -28,7 +28,7 @@ from handful.transport import transport
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_POINTS = (1_000, 5_000)  # points of the sample, at least and at most
+POINTS = (1_000, 5_000)  # points of the sample, at least and at most
 _ROUNDS, _STEPS = 3, 30  # of the ascent over it
 _QUANTILES = (0.5, 0.7, 0.85, 0.95)  # the parts are those of a bundle, not exact: the best of a few q is taken
 _LEAST = 1e-3  # parts smaller than this are left out
@@ -44,7 +44,7 @@ def rough_prices(
     """
     pool, shares = problem.pool, problem.shares
     cells = plan.active * pool.n
-    count = int(np.clip(cells // len(pool.candidates), *_POINTS))
+    count = int(np.clip(cells // len(pool.candidates), *POINTS))
     sample = drawn(pool, count, np.random.default_rng([seed, 3]))
     if sample is None:
         return prices

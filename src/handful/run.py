@@ -17,7 +17,7 @@ from handful.forecast import Forecast
 from handful.order import ordered
 from handful.planned import planned
 from handful.problem import Problem
-from handful.proof import Proof
+from handful.proof import ROOT, Proof
 from handful.resume import keep, proof_of
 from handful.rough import rough_prices
 from handful.search import Found, Search
@@ -29,7 +29,9 @@ from handful.tree import Tree
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_SAMPLE = 5_000  # points on which the search starts where there are more
+SAMPLE = 5_000  # points on which the search starts where there are more than twice as many
+SAMPLE_CANDIDATES = 100_000  # candidates among which it does
+SAMPLE_TRIES = 60  # perturbations there
 _PROMISE = 0.1  # share of the gap below which what the ascent still promises is left to the tree
 _DIVE = 3  # rounds from one dive to the next
 _REPAIRS = 4  # dives in a round that keep most of the best picks
@@ -86,6 +88,7 @@ class Run:
     def begin(self, before: Certificate | None) -> None:
         """Find picks to start with; those of the run before, with its proof, if there was one."""
         if before is None:
+            self.crew.clock.check()
             self._search_sample()
             return
         forced = len(self.problem.forced)
@@ -122,45 +125,64 @@ class Run:
                 return "converged"
 
     def _searching(self, rows: Indices | None = None) -> Search:
-        return Search(self.pool, self.problem.shares, self.pool.candidates, self.problem.forced, rows)
+        candidates = self.pool.candidates
+        if rows is not None and len(candidates) > SAMPLE_CANDIDATES:
+            random = np.random.default_rng([self.seed, 7])
+            candidates = np.sort(random.choice(candidates, SAMPLE_CANDIDATES, replace=False))
+        return Search(self.pool, self.problem.shares, candidates, self.problem.forced, rows, self._over)
+
+    def _over(self) -> bool:
+        """Whether the run is to end."""
+        return self.crew.clock.over
 
     def _ascent(self) -> Ascent:
         return Ascent(self.pool, self.problem, self.plan, self.crew, self.seed)
 
     def _first(self) -> Found:
-        """Some picks at once, so that there is an answer whenever the run is stopped."""
+        """Some picks at once, so that there is an answer whenever the run is stopped.
+
+        What they take is kept free at the end, which takes no more: it orders the picks, and writes.
+        """
+        started = self.crew.clock.elapsed
         random = np.random.default_rng(self.seed)
         picks = self.search.seed(self.problem.new, random)
         shares = self.problem.shares
-        plan = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
-        return Found(picks, plan.distance, plan.pick_prices)
+        self.exact = transport(self.pool.distances(picks), self.pool.masses, shares.low, shares.high)
+        self.crew.clock.reserve(self.crew.clock.elapsed - started)
+        return Found(picks, self.exact.distance, self.exact.pick_prices)
 
     def _search_sample(self) -> None:
         """Find good picks on a sample of the points, then move them to where the whole pool wants them."""
         random = np.random.default_rng([self.seed, 1])
         rows, search = np.arange(self.pool.n), self.search
-        if self.pool.n > 2 * _SAMPLE:
-            sample = np.sort(random.choice(self.pool.n, _SAMPLE, replace=False))
+        if self.pool.n > 2 * SAMPLE:
+            sample = np.sort(random.choice(self.pool.n, SAMPLE, replace=False))
             if self.pool.masses[sample].sum() > 0:
                 rows, search = sample, self._searching(sample)
-        starts = [self.best.picks, *greedy_starts(self.pool, rows, self.problem.new, self.problem.forced, self.crew)]
+        some = np.sort(random.choice(rows, min(SAMPLE, len(rows)), replace=False))
+        starts = [self.best.picks, *greedy_starts(self.pool, some, self.problem.new, self.problem.forced, self.crew)]
         best = min((search.alternate(picks) for picks in starts), key=lambda found: found.distance)
-        if search is not self.search:
-            for _ in range(60):
-                self.crew.clock.check()
-                found = search.perturb(best, random)
-                best = found if found.distance < best.distance else best
+        for _ in range(SAMPLE_TRIES if search is not self.search else 0):
+            if self._over():
+                break
+            found = search.perturb(best, random)
+            best = found if found.distance < best.distance else best
         self._offer(self.search.alternate(best.picks, best.pick_prices))
         self._report("raising the bound")
 
     def _raise(self, round: int) -> None:
+        self.crew.clock.check()
         costs = self.pool.distances(self.best.picks, dtype=np.float32)
         groups = np.argmin(costs - self.best.pick_prices[:, None], axis=0)
         if self.ascent.bundle is None:
             start = point_prices(costs, self.best.pick_prices)
             if self.plan.active < len(self.pool.candidates):
                 start = rough_prices(self.problem, self.plan, self.best.picks, start, groups, self.crew, self.seed)
+                # A pass over all candidates may take long; a run that is killed in it goes on from these prices.
+                self.ascent.proof.close(ROOT, start)
+                self._keep()
             self.ascent.begin(start, self.best.distance)
+            self._report("raising the bound")
         self.ascent.round(_STEPS, self.best.distance, groups)
         self.search.candidates = self.ascent.survivors()
         self._try(self.ascent.suggestion)
@@ -237,7 +259,7 @@ class Run:
             costs = self.pool.distances(found.picks)
             plan = transport(costs, self.pool.masses, shares.low, shares.high, start=found.pick_prices)
             if plan.distance < self.best.distance * (1 - 1e-12):
-                self.best = Found(found.picks, plan.distance, plan.pick_prices)
+                self.best, self.exact = Found(found.picks, plan.distance, plan.pick_prices), plan
                 self.failures = 0
 
     def _report(self, phase: str) -> None:
@@ -245,15 +267,21 @@ class Run:
         self.trace.append(entry)
         if self.progress:
             self.progress(entry)
-        if self.checkpoint and entry.elapsed > self.kept_at + _KEEP:
-            self.kept_at = entry.elapsed
+        if entry.elapsed > self.kept_at + _KEEP:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Write the checkpoint, if there is to be one."""
+        self.kept_at = self.crew.clock.elapsed
+        if self.checkpoint:
             keep(self.result("time"), self.checkpoint)
 
     def result(self, status: str) -> Selection:
         """The best picks, evaluated in double precision, with the proof."""
         pool, problem = self.pool, self.problem
         picks = ordered(pool, problem.shares, self.best.picks, len(problem.forced))
-        plan = planned(pool, problem.shares, picks, len(problem.forced))
+        exact = self.exact.reordered(np.array([self.best.picks.tolist().index(pick) for pick in picks]))
+        plan = planned(pool, problem.shares, picks, len(problem.forced), exact)
         proof = self.ascent.proof
         selection = Selection(
             **plan,

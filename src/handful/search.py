@@ -7,6 +7,7 @@ a perturbation leads: drop one or two picks and put others where the plan is dea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,16 +36,25 @@ class Search:
     """Looks for picks among ``candidates``; the first ``forced`` picks are never moved.
 
     With ``rows``, distances are those of a sample of the pool: faster, and good enough to find where picks should be.
+    Once ``over`` says so, alternation ends with what it has.
     """
 
     def __init__(
-        self, pool: Pool, shares: Shares, candidates: Indices, forced: Indices, rows: Indices | None = None
+        self,
+        pool: Pool,
+        shares: Shares,
+        candidates: Indices,
+        forced: Indices,
+        rows: Indices | None = None,
+        over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.pool = pool
         self.shares = shares
         self.candidates = candidates
         self.forced = forced
         self.rows = np.arange(pool.n) if rows is None else rows
+        self._points = slice(None) if rows is None else rows  # all rows in their order need no copy
+        self._over = over
         masses = pool.masses[self.rows]
         self.masses = masses / masses.sum()
 
@@ -70,8 +80,8 @@ class Search:
         plan = self.solve(picks, start)
         best = Found(picks, plan.distance, plan.pick_prices)
         while True:
-            moved = self._medoids(best.picks, plan)
-            if (moved == best.picks).all():
+            moved = self.moved(best.picks, plan)
+            if (moved == best.picks).all() or self._over():
                 return best
             plan = self.solve(moved, best.pick_prices)
             if plan.distance >= best.distance:
@@ -85,7 +95,7 @@ class Search:
         candidate is in a good selection), by the hints.
         """
         free = len(found.picks) - len(self.forced)
-        others = len(np.setdiff1d(self.candidates, found.picks))
+        others = len(self.candidates) - int(self._allowed(found.picks).sum())
         count = min(free, others, int(random.integers(1, 3)))
         if not count:
             return found
@@ -107,7 +117,12 @@ class Search:
         return self.alternate(picks, prices)
 
     def _costs(self, picks: Indices) -> NDArray[np.float32]:
-        return self.pool.distances(picks, self.rows, dtype=np.float32)
+        return self.pool.distances(picks, self._points, dtype=np.float32)
+
+    def _allowed(self, rows: Indices) -> NDArray[np.bool_]:
+        """Which of these rows are candidates."""
+        at = np.minimum(np.searchsorted(self.candidates, rows), len(self.candidates) - 1)
+        return np.asarray(self.candidates[at] == rows)
 
     def _draw(self, weights: Floats, picks: Indices, random: np.random.Generator) -> int:
         """A candidate near a point drawn by mass times ``weights``."""
@@ -117,13 +132,12 @@ class Search:
         return self._near(point, picks)
 
     def _near(self, point: int, picks: Indices) -> int:
-        open_ones = np.setdiff1d(self.candidates, picks, assume_unique=True)
-        at = np.searchsorted(open_ones, point)
-        if at < len(open_ones) and open_ones[at] == point:
+        if point not in picks and self._allowed(np.array([point]))[0]:
             return int(point)
+        open_ones = np.setdiff1d(self.candidates, picks, assume_unique=True)
         return int(open_ones[np.argmin(self.pool.distances(open_ones, np.array([point]), dtype=np.float32)[:, 0])])
 
-    def _medoids(self, picks: Indices, plan: Plan) -> Indices:
+    def moved(self, picks: Indices, plan: Plan) -> Indices:
         """For every group of the plan the candidate that serves it at the least cost."""
         order = np.argsort(plan.columns, kind="stable")
         members, mass, columns = self.rows[plan.rows[order]], plan.mass[order], plan.columns[order]

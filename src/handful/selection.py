@@ -118,7 +118,20 @@ class Selection:
     @property
     def claim(self) -> str:
         """What the run says of all picks, in words."""
-        return f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+        return f"at least {self.lower_bound:.6g} for any picks{self._among} (gap {self.gap:.3%})"
+
+    @property
+    def _among(self) -> str:
+        return f" out of {self.pool.restriction}" if self.pool.restriction else ""
+
+    @property
+    def restriction(self) -> str:
+        """Out of which points alone picks were sought and the bound holds, as a sentence; empty where out of all."""
+        count, n = len(self.pool.candidates), self.pool.n
+        if not self.pool.restriction:
+            return ""
+        what = f"Picks and bound are out of {self.pool.restriction}"
+        return f"{what}: nothing is proven of the other {n - count:,} of the {n:,} points."
 
     @property
     def ending(self) -> str:

@@ -15,7 +15,8 @@ Masses are counted in whole units of about 2⁻⁶⁰, so flows are exact and th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ _COARSEST = 512  # points of the first sample, or four per pick if that is more
 _GROWTH = 8
 _STEPS = 6
 _BORDER = 0.1  # share of the points, those nearest to a second pick, that a Newton step looks at
+_MANY = 0.01  # share of the mass out of place beyond which repair takes longer than to begin with samples
 _FAR = 1e3  # times the costs or the final prices: prices that large have lost digits
 
 
@@ -49,10 +51,22 @@ class Plan:
 
     def labels(self, costs: NDArray[np.floating[Any]]) -> Indices:
         """For each point the pick that serves the most of it; the cheapest one for points without mass."""
-        labels = np.argmin(costs - self.pick_prices[:, None], axis=0)
+        return self.labels_with(costs.shape[1], lambda rows: costs[:, rows])
+
+    def labels_with(self, points: int, costs: Callable[[Indices], NDArray[np.floating[Any]]]) -> Indices:
+        """The same, where only the costs of some points are asked for: those without mass."""
+        labels = np.full(points, -1)
         order = np.argsort(self.mass, kind="stable")
         labels[self.rows[order]] = self.columns[order]
+        massless = np.flatnonzero(labels < 0)
+        if len(massless):
+            labels[massless] = np.argmin(costs(massless) - self.pick_prices[:, None], axis=0)
         return labels
+
+    def reordered(self, order: Indices) -> Plan:
+        """The same plan where the picks stand in this order of their present positions."""
+        position = np.argsort(order)
+        return replace(self, columns=position[self.columns], pick_prices=self.pick_prices[order])
 
     def shares(self, picks: int) -> Floats:
         """Mass carried by each pick."""
@@ -87,13 +101,19 @@ def transport(
     picks, points = costs.shape
     free = low <= 0 and high >= 1
     prices = np.zeros(picks) if start is None or free else start.astype(np.float64)
-    if start is None and not free:
-        for size in _sample_sizes(picks, points):
-            # A fixed seed: the sample only decides where the exact solve starts.
-            rows = np.sort(np.random.default_rng(0).choice(points, size, replace=False))
-            if masses[rows].sum() > 0:
-                sample = np.ascontiguousarray(costs[:, rows])
-                prices = _solve(sample, masses[rows] / masses[rows].sum(), low, high, prices)[-1]
+    sizes = [] if free else _sample_sizes(picks, points)
+    if start is not None:
+        prices = _newton(costs, masses, low, high, prices)
+        if _misplaced(costs, masses, low, high, prices) <= _MANY:
+            sizes = []
+    for size in sizes:
+        # A fixed seed: the sample only decides where the exact solve starts.
+        rows = np.sort(np.random.default_rng(0).choice(points, size, replace=False))
+        if masses[rows].sum() > 0:
+            sample, weights = np.ascontiguousarray(costs[:, rows]), masses[rows] / masses[rows].sum()
+            prices = _solve(sample, weights, low, high, _newton(sample, weights, low, high, prices))[-1]
+    if sizes or start is None:
+        prices = _newton(costs, masses, low, high, prices)
     rows, columns, units, total, prices = _solve(costs, masses, low, high, prices)
     mass = units / total
     return Plan(float(costs[columns, rows].astype(np.float64) @ mass), rows, columns, mass, prices)
@@ -117,8 +137,6 @@ def _solve(
     slack = len(masses) + total // 10**15
     least = fair if math.isclose(low * len(costs), 1) else min(fair, max(0, math.floor(low * total) - slack))
     most = fair if math.isclose(high * len(costs), 1) else max(fair, min(total, math.ceil(high * total) + slack))
-    if least == most:
-        prices = _newton(costs, masses, prices)
     far = _FAR * float(costs[:, 0].max())
     while True:
         start = prices
@@ -128,14 +146,20 @@ def _solve(
             return rows, columns, flow, total, prices
 
 
-def _newton(costs: NDArray[np.floating[Any]], masses: Floats, prices: Floats) -> Floats:
+def _misplaced(costs: NDArray[np.floating[Any]], masses: Floats, low: float, high: float, prices: Floats) -> float:
+    """The mass by which the loads of the picks are out of range where every point goes to its cheapest pick."""
+    loads = np.bincount(_nearest.nearest(costs, prices), masses, minlength=len(prices))
+    return float(np.maximum(loads - high, 0).sum() + np.maximum(low - loads, 0).sum())
+
+
+def _newton(costs: NDArray[np.floating[Any]], masses: Floats, low: float, high: float, prices: Floats) -> Floats:
     """Bring the loads of equal picks nearer to 1/B by damped Newton steps, as long as they help.
 
     How fast a border between two picks moves is read off the points within `width` of it.
     """
     picks, points = costs.shape
     count = int(_BORDER * points)
-    if not 1 < picks < count:
+    if not (1 < picks < count and math.isclose(low * picks, 1) and math.isclose(high * picks, 1)):
         return prices
     best, step, least = prices, np.zeros(picks), np.inf
     for _ in range(_STEPS):

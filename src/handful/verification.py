@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from handful import cases, recheck
 from handful.certificate import Certificate, read_arrays
 from handful.errors import HandfulError
+from handful.plan_proof import least_cost
 from handful.pool import Pool
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _RELATIVE = 1e-6  # how far a stated figure may be off
+_LARGE = 20_000_000  # distances of points to picks from which on the plan proves itself, with no solver's help
+_FLOW = ("flow_rows", "flow_picks", "flow_masses")
 _MASS = 1e-9  # how far masses may be off, all together
 
 
@@ -37,6 +41,8 @@ class Verdict:
     distance, lower_bound, gap : float
         Computed anew, the bound less all that rounding may have added to it; NaN where it couldn't be. The bound is 0
         where none is stated.
+    candidates, points : int
+        Out of how many points the bound holds for picks, and how many there are.
     """
 
     valid: bool
@@ -44,6 +50,8 @@ class Verdict:
     distance: float
     lower_bound: float
     gap: float
+    candidates: int = 0
+    points: int = 0
 
     def __str__(self) -> str:
         if not self.valid:
@@ -51,7 +59,9 @@ class Verdict:
         start = f"VALID: the picks are at distance {self.distance:.6g} of the pool"
         if self.lower_bound <= 0 < self.distance:
             return f"{start}; no certificate: nothing is stated of how near any picks could be"
-        return f"{start}, and no picks can be nearer than {self.lower_bound:.6g} (gap {self.gap:.3%})"
+        among = f" out of the {self.candidates:,} candidates" if self.candidates < self.points else ""
+        claim = f"{start}, and no picks{among} can be nearer than {self.lower_bound:.6g} (gap {self.gap:.3%})"
+        return f"{claim}; nothing is proven of the other {self.points - self.candidates:,} points" if among else claim
 
 
 def verify(
@@ -76,14 +86,20 @@ def verify(
         return Verdict(False, tuple(problems), math.nan, math.nan, math.nan)
     tolerance = _RELATIVE * certificate.distance + pool.rounding(np.float64)
     costs = np.asarray(pool.distances(certificate.picks), np.float64)
-    distance = recheck.cost(costs, certificate.point_masses, certificate.low, certificate.high)
-    problems += _costs_otherwise(certificate, costs, distance, tolerance)
+    plan = _plan(folder / "plan.npz")
+    if plan is not None and costs.size > _LARGE and _possible(plan, *costs.shape):
+        masses, low, high = certificate.point_masses, certificate.low, certificate.high
+        distance = least_cost(costs, masses, low, high, *(plan[name] for name in _FLOW))
+        problems += _stated_otherwise(certificate, distance, tolerance)
+    else:
+        distance = recheck.cost(costs, certificate.point_masses, certificate.low, certificate.high)
+        problems += _costs_otherwise(certificate, costs, distance, tolerance)
     problems += _lists_otherwise(folder / "picks.csv", certificate)
-    problems += _plans_otherwise(folder / "plan.npz", certificate, costs, tolerance)
+    problems += [] if plan is None else _plans_otherwise(plan, certificate, costs, tolerance)
     proven, doubts = _proven(certificate, pool, progress or (lambda fraction: None))
     problems += doubts
     gap = (distance - proven) / distance if distance > proven else 0.0
-    return Verdict(not problems, tuple(problems), distance, proven, gap)
+    return Verdict(not problems, tuple(problems), distance, proven, gap, len(certificate.allowed), pool.n)
 
 
 def _proven(certificate: Certificate, pool: Pool, progress: Callable[[float], None]) -> tuple[float, list[str]]:
@@ -143,14 +159,21 @@ def _contradictions(certificate: Certificate) -> Iterator[str]:
 
 def _costs_otherwise(certificate: Certificate, costs: Floats, distance: float, tolerance: float) -> Iterator[str]:
     """Whether the picks cost what is stated, both as they cost least and with the shares stated."""
-    stated = certificate.distance
-    if abs(stated - distance) > tolerance:
-        how = "understated" if stated < distance else "overstated"
-        yield f"distance {how}, or picks changed: {stated!r} is stated, the picks are at {distance!r}"
-    elif certificate.low < certificate.high:
+    stated, otherwise = certificate.distance, _stated_otherwise(certificate, distance, tolerance)
+    yield from otherwise
+    if not otherwise and certificate.low < certificate.high:
         shared = recheck.cost_with_shares(costs, certificate.point_masses, certificate.shares)
         if shared > stated + tolerance:
             yield f"shares changed: with them the picks are at {shared!r}, not {stated!r}"
+
+
+def _stated_otherwise(certificate: Certificate, distance: float, tolerance: float) -> list[str]:
+    """Whether the picks are at another distance than is stated."""
+    stated = certificate.distance
+    if abs(stated - distance) <= tolerance:
+        return []
+    how = "understated" if stated < distance else "overstated"
+    return [f"distance {how}, or picks changed: {stated!r} is stated, the picks are at {distance!r}"]
 
 
 def _lists_otherwise(path: Path, certificate: Certificate) -> Iterator[str]:
@@ -163,17 +186,27 @@ def _lists_otherwise(path: Path, certificate: Certificate) -> Iterator[str]:
             yield f"picks changed: {path.name} does not list the new picks of the certificate"
 
 
-def _plans_otherwise(path: Path, certificate: Certificate, costs: Floats, tolerance: float) -> Iterator[str]:
-    """Whether ``plan.npz``, if it is there, is a plan with the shares and the distance stated."""
-    if not path.exists():
-        return
+def _plan(path: Path) -> dict[str, NDArray[Any]] | None:
+    """The arrays of ``plan.npz``, if it is there."""
     kinds = dict.fromkeys(["pick", "rank", "flow_rows", "flow_picks"], "Indices") | {"flow_masses": "Floats"}
-    plan = read_arrays(path, kinds)
+    return read_arrays(path, kinds) if path.exists() else None
+
+
+def _possible(plan: dict[str, NDArray[Any]], picks: int, n: int) -> bool:
+    """Whether the entries of a plan are of one length, and name points and picks that there are."""
+    rows, ranks, masses = (plan[name] for name in _FLOW)
+    return len(rows) == len(ranks) == len(masses) and _within(rows, n) and _within(ranks, picks)
+
+
+def _plans_otherwise(
+    plan: dict[str, NDArray[Any]], certificate: Certificate, costs: Floats, tolerance: float
+) -> Iterator[str]:
+    """Whether it is a plan with the shares and the distance stated."""
     rows, ranks, masses, rank = plan["flow_rows"], plan["flow_picks"], plan["flow_masses"], plan["rank"]
     picks, n = costs.shape
     if not len(rows) == len(ranks) == len(masses) or not len(plan["pick"]) == len(rank) == n:
         yield "plan changed: its arrays are not as long as they must be"
-    elif not (_within(rows, n) and _within(ranks, picks) and _within(rank, picks) and (masses >= 0).all()):
+    elif not (_possible(plan, picks, n) and _within(rank, picks) and (masses >= 0).all()):
         yield "plan changed: it holds a point, a pick or a mass that can't be"
     else:
         flow = np.bincount(ranks * n + rows, masses, minlength=picks * n).reshape(picks, n)

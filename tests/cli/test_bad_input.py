@@ -81,6 +81,7 @@ REFUSED = [
     ("pool.npy --already half.txt", r"half\.txt: line 1 holds '1\.5'; .* row number"),
     ("pool.npy --already none.txt", r"none\.txt does not exist"),
     ("named.csv --exclude gone.txt", r"gone\.txt names 1 of 2 points by ids that named\.csv doesn't have: 'zebra'"),
+    ("pool.npy --candidates sampled:0", r"--candidates: candidates 'sampled:0' is not understood: write sampled:20000"),
     ("pool.npy --candidates blank.txt", r"--candidates blank\.txt names no points"),
     ("pool.npy --exclude all.npy", r"--exclude all\.npy leaves no candidates"),
     ("pool.npy --mass minus.npy", r"pool\.npy with --mass minus\.npy: the mass of row 2 is -1\.0"),

@@ -91,6 +91,24 @@ def test_candidates_and_excluded_points_bound_the_choice(run: Run, folder: Path)
     assert sorted(pick["index"] for pick in picks) == list(range(9, 60, 3))
 
 
+@pytest.mark.parametrize("words", ["sampled:20", "20", "clustered:20"])
+def test_drawn_candidates_are_not_excluded_ones_and_the_result_says_so(run: Run, folder: Path, words: str) -> None:
+    np.save("not.npy", np.arange(30))
+    command = ("select", "pool.npy", "-b", 3, "--rounds", 1, "--candidates", words, "--exclude", "not.npy")
+    done = run(*command, *PLAIN)
+    assert done.exit_code == 0
+    which = "20 candidates near the centres of clusters" if "clus" in words else "20 candidates drawn at random"
+    said = f"Picks and bound are out of {which}: nothing is proven of the other 40 of the 60 points."
+    assert said in done.stdout.splitlines()
+    assert f"for any picks out of {which} (gap" in done.stdout
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    assert (summary["candidates"], summary["restriction"]) == (20, said)
+    assert all(int(row["index"]) >= 30 for row in listed(folder / "run"))
+    checked = run("verify", "pool.npy", "run")
+    assert checked.exit_code == 0
+    assert "no picks out of the 20 candidates can be nearer" in checked.stdout
+
+
 @pytest.mark.parametrize(("word", "new"), [("--already-extra", 4), ("--already-counts", 2), (None, 4)])
 def test_earlier_picks_count_or_come_on_top(run: Run, folder: Path, word: str | None, new: int) -> None:
     (folder / "before.csv").write_text("rank,index\n1,7\n2,11\n")

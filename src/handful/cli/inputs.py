@@ -65,13 +65,28 @@ def earlier(table: Table, file: Path | None) -> Labelled:
     return Labelled(np.empty(0, np.int64)) if file is None else read_labelled(file, table)
 
 
-def allowed(table: Table, candidates: Path | None, exclude: Path | None) -> Indices | None:
-    """Rows that may be picked, from the files that name those that may and may not; None for all."""
+def drawn(pool: Pool, candidates: str | None, seed: int) -> Pool:
+    """The pool with the candidates of ``sampled:N`` or ``clustered:N`` left, where that is what was asked for."""
+    from handful.candidates import names_a_set, restricted
+
+    if candidates is None or not names_a_set(candidates):
+        return pool
+    with naming("--candidates"):
+        return restricted(pool, candidates, seed)
+
+
+def allowed(table: Table, candidates: str | None, exclude: Path | None) -> Indices | None:
+    """Rows that may be picked, from the files that name those that may and may not; None for all.
+
+    ``candidates`` such as ``sampled:20000`` is no file; `drawn` takes them out of these rows.
+    """
     import numpy as np
 
+    from handful.candidates import names_a_set
     from handful.files import read_points_list
 
-    rows = None if candidates is None else read_points_list(candidates, table)
+    listed = candidates is not None and not names_a_set(candidates)
+    rows = read_points_list(Path(str(candidates)), table) if listed else None
     if rows is not None and not len(rows):
         raise HandfulError(f"--candidates {candidates} names no points, so nothing may be picked; name some.")
     if exclude is None:

@@ -60,8 +60,14 @@ AlreadyCounts = Annotated[
     ),
 ]
 Candidates = Annotated[
-    Path | None,
-    typer.Option("--candidates", metavar="FILE", help="Only these points may be picked.", rich_help_panel=_PICKS),
+    str | None,
+    typer.Option(
+        "--candidates",
+        metavar="FILE|sampled:N|clustered:N",
+        help="Only these points may be picked, and the bound holds for picks out of them: those of a file, N drawn at "
+        "random, or the N nearest to the centres of clusters, for pools too large to bound over all points.",
+        rich_help_panel=_PICKS,
+    ),
 ]
 Exclude = Annotated[
     Path | None,

@@ -118,6 +118,8 @@ class Output:
         if shown < count:
             console.print(f"and {count - shown} more in {self.folder}/picks.csv")
         console.print(f"{selection}.", soft_wrap=True)
+        if selection.restriction:
+            console.print(selection.restriction, soft_wrap=True)
         if self.folder is not None:
             from handful.files.write import RUN_FILES
 

@@ -39,6 +39,11 @@ class LiveLine:
         """Show what is being done."""
         self._phase = phase
 
+    @property
+    def shown(self) -> bool:
+        """Whether anybody sees what is said."""
+        return self._console is not None
+
     def say(self, sentence: str) -> None:
         """Write a sentence above the line, to stay."""
         if self._console is not None:

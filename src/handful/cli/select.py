@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from handful.cli import benders, options, values
-from handful.cli.inputs import Source, allowed, earlier
+from handful.cli.inputs import Source, allowed, drawn, earlier
 from handful.cli.naming import naming
 from handful.cli.output import Output
 from handful.cli.progress import clock_time, live_line
+from handful.clock import Clock
 from handful.errors import HandfulError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from handful.forecast import Holding
+
+_TIMED = 3_000  # points from which on it is worth saying how long what will take
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -96,9 +101,10 @@ def select(
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
     where = _elsewhere(ray, device, strategy is None and method == "engine")
     output = Output(folder, force, picture, as_json, quiet, report)
-    with live_line(not quiet, f"reading {pool.name}") as line:
+    with live_line(not quiet, f"reading {pool.name}") as line, _counting(seconds) as clock:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
+        from handful.problem import Problem
 
         by_strategy = runner(strategy, labels, probabilities, gradients)
         with naming("--metric"):
@@ -111,17 +117,30 @@ def select(
         picks = budget if already_counts else budget + len(before)
         for note in known.notes:
             line.warn(note)
-        line.say(_what(table.points, metric, picks, rows, size, _holding(threads, **where)))
+        line.say(_what(table.points, metric, picks, rows, candidates, size, _holding(threads, **where)))
         if strategy is None:
             line.say(_until(share, seconds, rounds))
+        before_reading = clock.elapsed
+        whole = source.pool(table, metric, rows)
+        reading = clock.elapsed - before_reading
+        points = drawn(whole, candidates, seed)
+        if strategy is None and method == "engine" and line.shown and len(points) >= _TIMED:
+            from handful.timing import timing
+
+            problem = Problem.of(points, budget, weight(picks), before, already_counts)
+            if not problem.shares.free:
+                line.now("timing some steps")
+                line.say(timing(problem, threads, size).sentence(clock.left))
+        # To write takes about as long as to read.
+        left = clock.left - reading if strategy is None and method == "engine" else seconds
         selection = run(
-            source.pool(table, metric, rows),
+            points,
             budget,
             picks_weight=weight(picks),
             already=before,
             count_already=already_counts,
             gap=share,
-            time_limit=seconds,
+            time_limit=max(0.0, left),
             rounds=rounds,
             seed=seed,
             threads=threads,
@@ -131,6 +150,16 @@ def select(
             **where,
         )
     output.deliver(selection, table.ids, source=source, table=table, more=benders.drawings(selection))
+
+
+@contextmanager
+def _counting(seconds: float) -> Iterator[Clock]:
+    """A clock of the whole command, which stands still while kernels are compiled, as that of a run does."""
+    clock = Clock(seconds)
+    from handful.compilation import noticing
+
+    with noticing(clock.halt, clock.go_on):
+        yield clock
 
 
 def _elsewhere(ray: str | None, device: str | None, engine: bool) -> dict[str, str]:
@@ -156,14 +185,16 @@ def _what(
     metric: str,
     picks: int,
     rows: NDArray[Any] | None,
+    candidates: str | None,
     memory: int | None,
     holding: Holding | None,
 ) -> str:
     """What the run is about to do, and the memory it will take; refused where that does not fit."""
+    from handful.candidates import size_of
     from handful.forecast import forecast
 
-    candidates = len(points) if rows is None else len(rows)
-    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, candidates, memory, holding).sentence}."
+    count = size_of(candidates, len(points) if rows is None else len(rows))
+    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, count, memory, holding).sentence}."
 
 
 def _until(gap: float, seconds: float, rounds: int | None) -> str:

@@ -70,18 +70,20 @@ def picks_table(selection: Selection, ids: Ids | None) -> dict[str, Any]:
         "id": selection.indices if ids is None else np.asarray(ids)[selection.indices],
         "mass": selection.masses[new],
         "stands_for": served[new],
-        "mean_distance": [_mean_distance(selection, position) for position in range(len(selection.picks))][new],
+        "mean_distance": _mean_distances(selection)[new],
     }
 
 
-def _mean_distance(selection: Selection, position: int) -> float | None:
-    """Mean distance of the mass that a pick serves; None if it serves none."""
-    flows = selection.flow_picks == position
-    masses = selection.flow_masses[flows]
-    if not masses.sum() > 0:
-        return None
-    costs = selection.pool.distances(selection.picks[[position]], selection.flow_rows[flows])[0]
-    return float(costs @ masses / masses.sum())
+def _mean_distances(selection: Selection) -> list[float | None]:
+    """Mean distance of the mass that each pick serves; None if it serves none."""
+    order = np.argsort(selection.flow_picks, kind="stable")
+    ends = np.cumsum(np.bincount(selection.flow_picks, minlength=len(selection.picks)))
+    means: list[float | None] = []
+    for position, own in enumerate(np.split(order, ends[:-1])):
+        masses = selection.flow_masses[own]
+        costs = selection.pool.distances(selection.picks[[position]], selection.flow_rows[own])[0]
+        means.append(float(costs @ masses / masses.sum()) if masses.sum() > 0 else None)
+    return means
 
 
 def summary(selection: Selection) -> dict[str, Any]:
@@ -93,6 +95,8 @@ def summary(selection: Selection) -> dict[str, Any]:
         "metric": str(selection.pool.metric),
         "budget": len(selection.indices),
         "already": len(selection.already),
+        "candidates": len(selection.pool.candidates),
+        "restriction": selection.restriction,
         "picks_weight": {"low": selection.low, "high": selection.high},
         "distance": selection.distance,
         "lower_bound": selection.lower_bound,

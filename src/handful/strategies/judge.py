@@ -38,7 +38,7 @@ class Judged(Selection):
         """What is known of all picks, in words."""
         if not self.certified:
             return "no lower bound was sought"
-        return f"at least {self.lower_bound:.6g} for any picks (gap {self.gap:.3%})"
+        return f"at least {self.lower_bound:.6g} for any picks{self._among} (gap {self.gap:.3%})"
 
     def __str__(self) -> str:
         picks = f"{len(self.indices)} picks of {self.pool.n:,} points by {self.strategy}"
