@@ -38,7 +38,8 @@ _REPAIRS = 4  # dives in a round that keep most of the best picks
 _DROPPED = 8  # picks given up in one of these, at most
 _SHORTLIST = 300  # candidates of a dive, or ten per pick if that is more
 _STEPS = 30  # steps of the ascent in a round
-_SPLITS = 3  # times that the tree splits some cases in a round
+_SPLITS = 3  # times that the tree splits some cases in a round; once as long as the search is lucky
+_RAISE = 4  # rounds from one raise of the bound to the next once it is as high as it gets
 _VECTORS = 20_000  # vectors of prices that a proof may hold
 _KEEP = 120  # seconds from one checkpoint to the next
 _PATIENCE = 300  # perturbations without success after which the search rests
@@ -105,15 +106,17 @@ class Run:
         while True:
             if self.tree:
                 self._split()
-            else:
+            elif not self.ascent.converged or done % _RAISE == 0:
                 self._raise(done)
             self._report("searching")
+            if self._optimal():
+                return "optimal"
             self._look()
             self._report("closing the gap" if self.tree else "raising the bound")
             done += 1
-            current = relative_gap(self.best.distance, self.lower_bound)
-            if current <= OPTIMAL or self.best.distance - self.lower_bound <= self.pool.rounding(np.float64):
+            if self._optimal():
                 return "optimal"
+            current = relative_gap(self.best.distance, self.lower_bound)
             if current <= self.gap:
                 return "gap"
             if rounds is not None and done >= rounds:
@@ -123,6 +126,11 @@ class Run:
             stuck = self.tree.finished if self.tree else self.ascent.converged
             if stuck and self.failures >= _PATIENCE:
                 return "converged"
+
+    def _optimal(self) -> bool:
+        """Whether the bound meets the distance, as far as numbers can tell."""
+        rest = self.best.distance - self.lower_bound
+        return relative_gap(self.best.distance, self.lower_bound) <= OPTIMAL or rest <= self.pool.rounding(np.float64)
 
     def _searching(self, rows: Indices | None = None) -> Search:
         candidates = self.pool.candidates
@@ -216,7 +224,7 @@ class Run:
 
     def _split(self) -> None:
         assert self.tree is not None
-        for _ in range(_SPLITS):
+        for _ in range(_SPLITS if self.failures > _PATIENCE // 3 else 1):
             if self.tree.finished or relative_gap(self.best.distance, self.lower_bound) <= max(self.gap, OPTIMAL):
                 break
             for picks in self.tree.split(self.best.distance):
