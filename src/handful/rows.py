@@ -148,16 +148,16 @@ class Rows:
 
     def listed(
         self, candidates: Indices, prices: Floats, thresholds: Floats, workers: Workers
-    ) -> list[tuple[Indices, Floats]]:
+    ) -> list[tuple[NDArray[np.int32], Floats]]:
         """For every candidate the points that it takes, and their masses, in the order of `parts`."""
-        lists: list[tuple[Indices, Floats]] = []
+        lists: list[tuple[NDArray[np.int32], Floats]] = []
         for part, costs, rows, found in self._takers(candidates, prices, thresholds, workers):
             for k in range(len(part)):
                 one = slice(k, k + 1)
                 masses = self.points.masses
                 total = lifted.served(costs, rows[one], prices, masses, self.shares, found[one], self._tolerance)
                 points = np.flatnonzero(total)
-                lists.append((points, total[points]))
+                lists.append((points.astype(np.int32), total[points]))  # half as many bytes to send
         return lists
 
     def _takers(

@@ -78,8 +78,9 @@ def check_passes(passes: Passes, base: Pool | Sample, shares: Shares, dtype: Any
             assert (taken <= base.masses + 1e-15).all()
             assert shares.low - 1e-12 <= taken.sum() <= shares.high + 1e-12
             assert abs(float(taken @ terms[k]) - expected[k]) <= tolerance
-        together = passes.taken(some, prices, thresholds, workers)
-        apart = sum(passes.taken(some[k : k + 1], prices, thresholds[k : k + 1], workers) for k in range(len(some)))
+        few = slice(0, 10)
+        together = passes.taken(some[few], prices, thresholds[few], workers)
+        apart = sum(passes.taken(some[k : k + 1], prices, thresholds[k : k + 1], workers) for k in range(10))
         assert abs(float((together - apart).sum())) <= 1e-12
         assert float(np.abs(together - apart).sum()) <= (1e-12 if dtype is np.float64 else 0.02)
 
