@@ -152,7 +152,8 @@ class Actors:
         dead = self._actors[number]
         if dead.deaths == _DEATHS:
             raise HandfulError(
-                f"a Ray worker died {_DEATHS + 1} times in a row; its machine may lack memory, or handful: {error}"
+                f"a Ray worker died {_DEATHS + 1} times in a row; its machine may lack memory, or handful: "
+                f"{str(error).splitlines()[0]}"
             )
         handle = self._start()
         self._actors[number] = _Actor(handle, self._equip(number, handle), deaths=dead.deaths + 1)

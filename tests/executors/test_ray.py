@@ -135,6 +135,7 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(executor: RayExecutor) 
     actors = Actors(1, kind.remote, lambda number, handle: [handle.ready.remote()])
     with pytest.raises(HandfulError, match="died 4 times in a row"):
         actors.run([Task("die", ())], Clock(np.inf))
+    actors = Actors(1, kind.remote, lambda number, handle: [handle.ready.remote()])
     with pytest.raises(ZeroDivisionError):
         actors.run([Task("fail", ())], Clock(np.inf))
     with pytest.raises(Stopped):
