@@ -9,7 +9,8 @@ from executor_cases import METRICS, SHARES, check_passes, pool_of
 
 import handful
 from handful import HandfulError
-from handful.blocks import workers
+from handful.blocks import Passes, workers
+from handful.bound import Field
 from handful.clock import Clock
 from handful.forecast import Holding, forecast
 from handful.rows import Rows, Shelf
@@ -95,3 +96,21 @@ def test_the_forecast_counts_what_others_hold() -> None:
     assert "the distances of 3,000 candidates kept on the GPU in 1.2 GB; at most" in sentence
     with pytest.raises(HandfulError, match="for distances on the GPU, but there is room for"):
         plan(holding=Holding("on the GPU", room=170_000_000))
+
+
+def test_small_passes_are_made_here_whoever_was_asked_for() -> None:
+    class Nobody:
+        """An executor that is asked for nothing."""
+
+        holding = Holding("nowhere")
+
+        def passes(self, *_: object) -> Passes:
+            raise AssertionError
+
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    with workers(1, Clock(np.inf), Nobody()) as crew:
+        pool = handful.Pool(points)
+        Field(pool, SHARES[0], 7, np.empty(0, np.int64), pool.candidates, crew, room=40, dtype=np.float64)
+        wide = handful.Pool(np.random.default_rng(0).normal(size=(3_200, 3)))
+        with pytest.raises(AssertionError):
+            Field(wide, SHARES[0], 7, np.empty(0, np.int64), wide.candidates, crew, room=40, dtype=np.float64)

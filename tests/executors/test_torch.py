@@ -24,6 +24,12 @@ from handful.lifted import Shares  # noqa: E402
 from handful.sample import Sample  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pools are not worth the way, but here they take it."""
+    monkeypatch.setattr("handful.bound.AWAY", 0)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_passes_give_what_the_formula_says(metric: str, dtype: type) -> None:
