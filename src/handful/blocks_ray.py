@@ -27,8 +27,9 @@ from handful.errors import HandfulError
 from handful.forecast import Holding
 from handful.lifted import Shares
 from handful.pool import Pool
-from handful.rows import Cut, Rows, Shelf
+from handful.rows import Cut, Rows
 from handful.sample import Sample, whole
+from handful.shelf import Shelf
 
 _PROCESS = 300_000_000  # bytes of an actor, beside its points and rows
 _THREADS = 8  # of an actor, at most

@@ -20,12 +20,13 @@ METRICS = ("cosine", "euclidean", "sqeuclidean", "manhattan", "rbf:1.5", "ball:3
 SHARES = (Shares(1 / 7, 1 / 7), Shares(0.0, 1.0), Shares(0.05, 0.3))
 
 
-def points(n: int, dimension: int, seed: int = 0) -> Floats:
-    """Points in a few clusters, some of them several times."""
+def points(n: int, dimension: int, seed: int = 0, repeated: bool = True) -> Floats:
+    """Points in a few clusters, one of them many times if ``repeated``."""
     random = np.random.default_rng(seed)
     centres = 2 * random.normal(size=(6, dimension))
     found = centres[random.integers(6, size=n)] + random.normal(size=(n, dimension))
-    found[::9] = found[0]
+    if repeated:
+        found[::9] = found[0]
     return found
 
 

@@ -13,8 +13,9 @@ from handful.blocks import Passes, workers
 from handful.bound import Field
 from handful.clock import Clock
 from handful.forecast import Holding, forecast
-from handful.rows import Rows, Shelf
+from handful.rows import Rows
 from handful.sample import Sample
+from handful.shelf import Shelf
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -114,3 +115,14 @@ def test_small_passes_are_made_here_whoever_was_asked_for() -> None:
         wide = handful.Pool(np.random.default_rng(0).normal(size=(3_200, 3)))
         with pytest.raises(AssertionError):
             Field(wide, SHARES[0], 7, np.empty(0, np.int64), wide.candidates, crew, room=40, dtype=np.float64)
+
+
+def test_the_command_line_refuses_what_it_can_not_do() -> None:
+    from handful.cli.select import _elsewhere
+
+    assert _elsewhere(None, None, False) == {}
+    assert _elsewhere("auto", None, True) == {"ray": "auto"}
+    with pytest.raises(HandfulError, match="leave out --method and --strategy"):
+        _elsewhere(None, "cuda", False)
+    with pytest.raises(HandfulError, match="--ray local and --device cuda exclude each other"):
+        _elsewhere("local", "cuda", True)
