@@ -27,8 +27,9 @@ from handful.errors import HandfulError
 from handful.forecast import Holding
 from handful.lifted import Shares
 from handful.pool import Pool
-from handful.rows import Cut, Rows, Shelf
+from handful.rows import Cut, Rows
 from handful.sample import Sample, whole
+from handful.shelf import Shelf
 
 _PROCESS = 300_000_000  # bytes of an actor, beside its points and rows
 _THREADS = 8  # of an actor, at most
@@ -80,7 +81,7 @@ class Keeper:
 
     def listed(
         self, name: int, prices: Floats, candidates: Indices, thresholds: Floats
-    ) -> list[tuple[Indices, Floats]]:
+    ) -> list[tuple[NDArray[np.int32], Floats]]:
         return self._rows[name].listed(candidates, prices.copy(), thresholds, self._crew)
 
 
@@ -196,7 +197,7 @@ class RayPasses:
         sent = self._executor.sent(prices)
         parts = self._parts(candidates)
         tasks = [Task("listed", (self.name, sent, candidates[part], thresholds[part]), owner) for part, owner in parts]
-        lists: dict[int, tuple[Indices, Floats]] = {}
+        lists: dict[int, tuple[NDArray[np.int32], Floats]] = {}
         for (part, _), found in zip(parts, self._executor.actors.run(tasks, workers.clock), strict=True):
             lists |= dict(zip(part.tolist(), found, strict=True))
         total = np.zeros(self._n)

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from handful.costs_torch import Costs, exact_products
 from handful.errors import HandfulError
+from handful.shelf import Shelf
 
 if TYPE_CHECKING:
     from handful.blocks import Workers
@@ -68,7 +69,7 @@ class TorchPasses:
         self._cells = cells
         self._masses = torch.from_numpy(np.array(masses)).to(device)
         self._table = torch.empty((room, costs.count), dtype=costs.dtype, device=device)
-        self._places: dict[int, int] = {}
+        self._shelf = Shelf(costs.candidates, room)
         self._lock = threading.Lock()
         # A fixed seed: the sample only decides how sharp the floors are, not what they mean.
         sample = np.random.default_rng(0).choice(costs.count, min(_SAMPLE, costs.count), p=masses)
@@ -76,26 +77,18 @@ class TorchPasses:
 
     def kept(self, candidates: Indices) -> NDArray[np.bool_]:
         """Which of these candidates have their costs on the device."""
-        return np.array([candidate in self._places for candidate in candidates.tolist()], bool)
+        return self._shelf.places(candidates) >= 0
 
     def keep(self, candidates: Indices, others: Indices, workers: Workers) -> None:
         """Have the costs of these there as far as there is room, and of ``others`` those that are there still."""
-        wanted, allowed = set(candidates.tolist()), {*candidates.tolist(), *others.tolist()}
-        self._places = {candidate: place for candidate, place in self._places.items() if candidate in allowed}
-        new = [candidate for candidate in candidates.tolist() if candidate not in self._places]
-        missing = len(new) - (len(self._table) - len(self._places))
-        if missing > 0:
-            for candidate in sorted(set(self._places) - wanted)[:missing]:
-                del self._places[candidate]
-        free = np.setdiff1d(np.arange(len(self._table)), list(self._places.values())).tolist()
-        filled = list(zip(new, free, strict=False))
+        new, places = self._shelf.clear(candidates, others)
         with exact_products(), self._lock:
-            for start in range(0, len(filled), self._step):
+            for start in range(0, len(new), self._step):
                 workers.clock.check()
-                some = filled[start : start + self._step]
-                chosen, places = torch.tensor(some, device=self._device).T
-                self._table[places] = self._costs.between(chosen, slice(None))
-                self._places.update(some)
+                some, there = new[start : start + self._step], places[start : start + self._step]
+                chosen, rows = (torch.from_numpy(given).to(self._device) for given in (some, there))
+                self._table[rows] = self._costs.between(chosen, slice(None))
+                self._shelf.put(some, there)
 
     def values(
         self, candidates: Indices, prices: Floats, thresholds: Floats, widths: Floats, workers: Workers
@@ -171,9 +164,9 @@ class TorchPasses:
 
     def _rows(self, candidates: Indices) -> Tensor:
         """Costs of these to all points: all of them kept, or none."""
-        places = [self._places.get(candidate, -1) for candidate in candidates.tolist()]
-        if -1 not in places:
-            return self._table[torch.tensor(places, device=self._device)]
+        places = self._shelf.places(candidates)
+        if (places >= 0).all():
+            return self._table[torch.from_numpy(places).to(self._device)]
         return self._costs.between(torch.from_numpy(candidates).to(self._device), slice(None))
 
     def _guessed(self, chosen: Tensor, prices: Tensor) -> Tensor:

@@ -26,6 +26,8 @@ from handful.sample import Sample
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+AWAY = 10_000_000  # costs from which on it is worth the way to ask another executor than threads for them
+
 _FIRST = np.zeros(1, np.int64)
 _PRECISE = 2_000_000  # costs in double precision that a thread looks at together
 _MANY = 256  # rows not kept from which on a sweep is faster than looking at each
@@ -74,7 +76,8 @@ class Field:
         self.rules: tuple[Rule, ...] = ()
         self.workers = workers
         self._dtype = dtype
-        passes = Rows if workers.executor is None else workers.executor.passes
+        executor = workers.executor if pool.n * len(self.candidates) >= AWAY else None
+        passes = Rows if executor is None else executor.passes
         self.rows: Passes = passes(pool, shares, min(room + len(forced), len(self.candidates)), dtype)
         # Of every candidate: a bound below its value, its threshold, and how far off that may be. At prices of 0 no
         # value is negative.

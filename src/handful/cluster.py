@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ ANYBODY = -1
 _AHEAD = 2  # tasks that an actor has at a time, so that it need not wait for the next one
 _LOOK = 0.2  # seconds after which the clock is looked at, whatever the actors do
 _DEATHS = 3  # of each actor, with no task done in between, after which the run ends
-_START = 60.0  # seconds that the first actor may take to start
+_START = 120.0  # seconds that there may be no actor before the run ends
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,7 @@ class Actors:
         self._lock = threading.Lock()
         self.traffic = Traffic()
         self._actors = [_Actor(handle, [handle.ready.remote()]) for handle in (start() for _ in range(count))]
-        done, _ = ray.wait([actor.starting[0] for actor in self._actors], num_returns=1, timeout=_START)
-        if not done:
-            raise HandfulError(
-                f"no worker started within {_START:.0f} s: Ray has {ray.cluster_resources().get('CPU', 0):g} CPUs, of "
-                f"which {ray.available_resources().get('CPU', 0):g} are free"
-            )
+        self._idle_since = time.monotonic()
 
     @property
     def handles(self) -> list[Any]:
@@ -88,6 +84,7 @@ class Actors:
     def run(self, tasks: Sequence[Task], clock: Clock) -> list[Any]:
         """Results of all tasks; what an actor was doing when it died is done by others."""
         with self._lock:
+            self._idle_since = time.monotonic()
             results: list[Any] = [None] * len(tasks)
             waiting = deque(range(len(tasks)))
             left = len(tasks)
@@ -111,6 +108,13 @@ class Actors:
 
     def _hand_out(self, tasks: Sequence[Task], waiting: deque[int]) -> None:
         up = {number for number, actor in enumerate(self._actors) if not actor.starting}
+        if up:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() > self._idle_since + _START:
+            raise HandfulError(
+                f"no worker started within {_START:.0f} s: Ray has {ray.cluster_resources().get('CPU', 0):g} CPUs, of "
+                f"which {ray.available_resources().get('CPU', 0):g} are free"
+            )
         for number in up:
             actor = self._actors[number]
             while len(actor.busy) < _AHEAD and (task := _suited(tasks, waiting, number, up)) is not None:
@@ -148,7 +152,8 @@ class Actors:
         dead = self._actors[number]
         if dead.deaths == _DEATHS:
             raise HandfulError(
-                f"a Ray worker died {_DEATHS + 1} times in a row; its machine may lack memory, or handful: {error}"
+                f"a Ray worker died {_DEATHS + 1} times in a row; its machine may lack memory, or handful: "
+                f"{str(error).splitlines()[0]}"
             )
         handle = self._start()
         self._actors[number] = _Actor(handle, self._equip(number, handle), deaths=dead.deaths + 1)

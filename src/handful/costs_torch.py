@@ -30,7 +30,7 @@ class Costs:
         self._parameter = prepared.parameter
         self._cancelled = prepared.cancelled
         points = torch.from_numpy(np.array(prepared.points)).to(device)
-        self.count = len(points)
+        self.candidates = self.count = len(points)
         if self.metric == "precomputed":
             self._table = points.T.to(dtype).contiguous()
             return

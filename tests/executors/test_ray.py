@@ -19,12 +19,18 @@ from executor_cases import assert_valid, check_passes, points, pool_of  # noqa: 
 import handful  # noqa: E402
 from handful import HandfulError, Pool, Progress  # noqa: E402
 from handful.blocks import workers  # noqa: E402
-from handful.blocks_ray import RayExecutor, cluster, shape  # noqa: E402
+from handful.blocks_ray import RayExecutor, _connect, cluster, shape  # noqa: E402
 from handful.clock import Clock, Stopped  # noqa: E402
 from handful.cluster import Actors, Task  # noqa: E402
 from handful.lifted import Shares  # noqa: E402
 from handful.rows import Rows  # noqa: E402
 from handful.sample import Sample  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pools are not worth the way, but here they take it."""
+    monkeypatch.setattr("handful.bound.AWAY", 0)
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +141,7 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(executor: RayExecutor) 
     actors = Actors(1, kind.remote, lambda number, handle: [handle.ready.remote()])
     with pytest.raises(HandfulError, match="died 4 times in a row"):
         actors.run([Task("die", ())], Clock(np.inf))
+    actors = Actors(1, kind.remote, lambda number, handle: [handle.ready.remote()])
     with pytest.raises(ZeroDivisionError):
         actors.run([Task("fail", ())], Clock(np.inf))
     with pytest.raises(Stopped):
@@ -163,7 +170,7 @@ def test_a_run_is_that_of_threads_though_a_worker_dies(
 
     monkeypatch.setattr(RayExecutor, "_start", starting)
     executor.actors.end()
-    common: dict[str, Any] = {"rounds": 1, "gap": 0.001, "seed": 3, "threads": 2}
+    common: dict[str, Any] = {"rounds": 1, "gap": 0.02, "seed": 3, "threads": 2}
     one = handful.select(points(400, 6), 6, **common)
     other = handful.select(points(400, 6), 6, ray="local", progress=kill, **common)
     assert len(killed) == 1
@@ -190,9 +197,9 @@ def test_an_address_where_no_cluster_is_says_so() -> None:
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"  # bound, but nobody listens
         with pytest.raises(HandfulError, match=rf"no Ray cluster answers at '{address}'"):
-            handful.select(points(30, 3), 2, ray=address)
+            _connect(address, None)
     with pytest.raises(HandfulError, match="no Ray cluster answers at 'nowhere'"):
-        handful.select(points(30, 3), 2, ray="nowhere")
+        _connect("nowhere", None)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from executor_cases import METRICS, SHARES, check_passes, pool_of
 
 import handful
 from handful import HandfulError
-from handful.blocks import workers
+from handful.blocks import Passes, workers
+from handful.bound import Field
 from handful.clock import Clock
 from handful.forecast import Holding, forecast
-from handful.rows import Rows, Shelf
+from handful.rows import Rows
 from handful.sample import Sample
+from handful.shelf import Shelf
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -95,3 +97,32 @@ def test_the_forecast_counts_what_others_hold() -> None:
     assert "the distances of 3,000 candidates kept on the GPU in 1.2 GB; at most" in sentence
     with pytest.raises(HandfulError, match="for distances on the GPU, but there is room for"):
         plan(holding=Holding("on the GPU", room=170_000_000))
+
+
+def test_small_passes_are_made_here_whoever_was_asked_for() -> None:
+    class Nobody:
+        """An executor that is asked for nothing."""
+
+        holding = Holding("nowhere")
+
+        def passes(self, *_: object) -> Passes:
+            raise AssertionError
+
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    with workers(1, Clock(np.inf), Nobody()) as crew:
+        pool = handful.Pool(points)
+        Field(pool, SHARES[0], 7, np.empty(0, np.int64), pool.candidates, crew, room=40, dtype=np.float64)
+        wide = handful.Pool(np.random.default_rng(0).normal(size=(3_200, 3)))
+        with pytest.raises(AssertionError):
+            Field(wide, SHARES[0], 7, np.empty(0, np.int64), wide.candidates, crew, room=40, dtype=np.float64)
+
+
+def test_the_command_line_refuses_what_it_can_not_do() -> None:
+    from handful.cli.select import _elsewhere
+
+    assert _elsewhere(None, None, False) == {}
+    assert _elsewhere("auto", None, True) == {"ray": "auto"}
+    with pytest.raises(HandfulError, match="leave out --method and --strategy"):
+        _elsewhere(None, "cuda", False)
+    with pytest.raises(HandfulError, match="--ray local and --device cuda exclude each other"):
+        _elsewhere("local", "cuda", True)

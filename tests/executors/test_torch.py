@@ -24,6 +24,12 @@ from handful.lifted import Shares  # noqa: E402
 from handful.sample import Sample  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pools are not worth the way, but here they take it."""
+    monkeypatch.setattr("handful.bound.AWAY", 0)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_passes_give_what_the_formula_says(metric: str, dtype: type) -> None:
@@ -88,7 +94,7 @@ def test_picks_and_bounds_are_those_of_threads(more: dict[str, Any], tmp_path: P
 
 def test_picks_and_bounds_are_those_of_threads_short_of_memory(tmp_path: Path) -> None:
     """Few distances kept, in single precision: sweeps over all, and a bound that rounding can't overstate."""
-    pool = Pool(points(1_200, 10))
+    pool = Pool(points(1_200, 10, repeated=False))
     executor = TorchExecutor("cpu-torch")
     beside = executor.holding.fixed + executor.holding.copies * pool.n * 10 * 4
     memory = little(pool, 6, 100)

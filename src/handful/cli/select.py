@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from handful.cli import benders, options, values
@@ -101,7 +102,9 @@ def select(
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
     where = _elsewhere(ray, device, strategy is None and method == "engine")
     output = Output(folder, force, picture, as_json, quiet, report)
-    with live_line(not quiet, f"reading {pool.name}") as line, _counting(seconds) as clock:
+    # What Ray says of workers that die is no part of the result.
+    aside = redirect_stdout(sys.stderr) if ray else nullcontext()
+    with live_line(not quiet, f"reading {pool.name}") as line, _counting(seconds) as clock, aside:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
         from handful.problem import Problem
