@@ -60,11 +60,11 @@ class Output:
     ) -> None:
         """Write, show, draw, in this order: a picture that fails costs nothing else; ``more`` comes last."""
         from handful.files import json_text
-        from handful.files.runs import picks_table, summary
+        from handful.files.runs import picks_table, save, summary
 
-        if self.folder is not None:
-            selection.save(self.folder, force=self.force, ids=ids)
         picks = picks_table(selection, ids)
+        if self.folder is not None:
+            save(selection, self.folder, force=self.force, ids=ids, picks=picks)
         drawings = self._drawings(selection, what, images, more or {})
         if self.as_json:
             rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]
