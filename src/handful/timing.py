@@ -29,7 +29,7 @@ _TRIES = 5  # perturbations timed
 _EXACT = 2  # times that the plan of a search in single precision takes in double
 # Counted on pools of all sizes:
 _TURNS, _TURNS_AFTER = 4, 2  # of transport and medoids on the whole pool; the same after the search on a sample
-_STEPS = 12  # passes over the costs of the sample that the first prices take
+_STEPS = 10  # passes over the costs of the sample that the first prices take
 _SWEPT, _KEPT = (300, 1_000), 1_000  # candidates per thread on which passes are timed
 _CELLS = 50_000_000  # costs per thread that they look at, if these are enough candidates
 _GREEDY = 1_000  # points on which the greedy picks are timed; they take the square of their number

@@ -69,6 +69,16 @@ def test_a_terminal_shows_a_live_line_that_ticks(digits: Path) -> None:
     assert "40 picks of 1,797 points: distance" in words
 
 
+def test_a_terminal_is_told_how_long_what_will_take(folder: Path) -> None:
+    np.save("many.npy", np.random.default_rng(0).normal(size=(3200, 3)) + 1)
+    status, shown = on_a_terminal("select", "many.npy", "-b", "3", "--time-limit", "4s", "--candidates", "sampled:500")
+    assert status == 0
+    words = plain(shown)
+    assert "Picking 3 of 3,200 points, 500 of them candidates" in words
+    assert re.search(r"Good picks after about \d+ s.*a pass over all 500 candidates takes \d+ s", words)
+    assert "Picks and bound are out of 500 candidates drawn at random" in words
+
+
 def test_quiet_shows_no_live_line_on_a_terminal(folder: Path) -> None:
     status, shown = on_a_terminal("select", "pool.npy", "-b", "3", "--rounds", "1", "--quiet")
     assert status == 0

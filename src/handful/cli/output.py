@@ -73,9 +73,9 @@ class Output:
         from handful.files.runs import picks_table, save, summary
 
         named = {} if self.folder is None or source is None else {"pool": source.named(self.folder)}
-        if self.folder is not None:
-            save(selection, self.folder, force=self.force, ids=ids, extra_summary=named)
         picks = picks_table(selection, ids)
+        if self.folder is not None:
+            save(selection, self.folder, force=self.force, ids=ids, picks=picks, extra_summary=named)
         drawings = self._drawings(selection, what, images, more or {})
         if self.as_json:
             rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]

@@ -27,23 +27,28 @@ def save(
     force: bool,
     ids: Ids | None = None,
     extra_summary: Mapping[str, Any] | None = None,
+    picks: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the run into a new folder, all of it or nothing.
 
     ``force`` replaces an earlier run; ``ids`` are the points' names, one each (default: their rows);
-    ``extra_summary`` is added to ``summary.json``.
+    ``extra_summary`` is added to ``summary.json``; ``picks`` are the columns of `picks_table`, if known already.
     """
     if ids is not None and len(ids) != selection.pool.n:
         raise HandfulError(f"{len(ids)} ids were given for {selection.pool.n} points; give one for each point.")
     with run_folder(folder, force=force) as target:
-        write_run(selection, target, ids, extra_summary)
+        write_run(selection, target, ids, extra_summary, picks)
 
 
 def write_run(
-    selection: Selection, target: Path, ids: Ids | None = None, extra_summary: Mapping[str, Any] | None = None
+    selection: Selection,
+    target: Path,
+    ids: Ids | None = None,
+    extra_summary: Mapping[str, Any] | None = None,
+    picks: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``picks.csv``, ``plan.npz``, ``certificate.npz``, ``summary.json`` and tables into an existing folder."""
-    write_csv(target / "picks.csv", picks_table(selection, ids))
+    write_csv(target / "picks.csv", picks or picks_table(selection, ids))
     with (target / "plan.npz").open("wb") as file:
         np.savez(
             file,
