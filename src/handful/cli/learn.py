@@ -63,7 +63,7 @@ def simclr(
     device: _Device = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train an encoder on the images of [data], without labels, by SimCLR with the settings of [simclr]."""
+    """Train an encoder on images without labels, by SimCLR: the parts data and simclr of CONFIG.toml."""
     with live_line(not quiet, f"reading {config.name}") as line:
         told, place = _told(config, changes, "simclr"), folder or config.with_suffix("")
         from handful.learning.settings import simclr_settings
@@ -89,7 +89,7 @@ def fdal(
     device: _Device = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train an encoder for the images of [data], with the labels of [source] only, by f-DAL with those of [fdal]."""
+    """Train an encoder for images without labels, by those of a domain with labels: the parts data, source and fdal."""
     with live_line(not quiet, f"reading {config.name}") as line:
         told, place = _told(config, changes, "fdal"), folder or config.with_suffix("")
         import numpy as np

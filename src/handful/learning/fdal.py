@@ -169,7 +169,7 @@ def train(
     """
     settings = settings or FDAL()
     where = chosen(device)
-    classes = np.asarray(labels, np.int64)
+    classes = np.array(labels, np.int64)
     if classes.shape != (len(source),) or not len(classes) or classes.min() < 0:
         raise HandfulError(f"labels must be {len(source)} whole numbers from 0 on, one for each image of the source")
     if settings.batch > min(len(source), len(target)):
