@@ -197,14 +197,14 @@ def adaptation_piece(given: argparse.Namespace, deadline: Deadline) -> None:
 
 def classical_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     """Fashion-MNIST, 500 labels a round, a whole network, features of its last layer, the pool in parts."""
-    names = ("random", "k-centers", "k-means", "wasserstein", "badge", "least-confidence", "waal")
+    names = ("random", "k-centers", "wasserstein", "badge", "least-confidence", "waal")
     config = Config.of(
         {
             "data": {"name": "fashion-mnist", "folder": str(given.fashion), "points": given.points},
             "features": {"source": "last-classifier", "start": "pca"},
             "budget": {"rounds": [500, 500]},
             "select": {"strategies": list(names), "seeds": 2, "parts": 5, "rounds": 1, "time_limit": 20.0},
-            "classifier": {"kind": "network", "encoder": "small", "epochs": 12, "steps": 60},
+            "classifier": {"kind": "network", "encoder": "small", "epochs": 8, "steps": 40},
         }
     )
     folder = given.work / "classical"
