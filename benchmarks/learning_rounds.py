@@ -160,6 +160,7 @@ def rounds_piece(given: argparse.Namespace, deadline: Deadline) -> None:
 
 def adaptation_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     """MNIST to USPS and back: f-DAL features, five rounds of 10 labels of the target beside all of the source."""
+    from handful.learning.classifier import Training
     from handful.learning.fdal import FDAL, train
 
     data = np.load(given.data / "mnist_usps.npz")
@@ -184,9 +185,10 @@ def adaptation_piece(given: argparse.Namespace, deadline: Deadline) -> None:
         first, pool, test, answers = kept(folder / "features.npz", adapted)
         known = data[f"{target}_test_labels"].astype(np.int64)
         print(f"{source} to {target}: f-DAL alone {np.mean(answers == known):.1%}", flush=True)
-        target_set = Dataset(target, pool, data[f"{target}_train_labels"].astype(np.int64), "0123456789",
-                             test=test, test_labels=known)  # fmt: skip
-        learner = NetworkLearner(Tables(pool, 10, test, known), unit=True, base=(first, labels))
+        answers = data[f"{target}_train_labels"].astype(np.int64)[: given.points]
+        target_set = Dataset(target, pool[: given.points], answers, "0123456789", test=test, test_labels=known)
+        pool = target_set.pool
+        learner = NetworkLearner(Tables(pool, 10, test, known), Training(epochs=5), unit=True, base=(first, labels))
         setting = Setting(Known(target_set), Fixed(pool), learner)
         run_setting(setting, Select(given.strategies, SEEDS, rounds=2, time_limit=120.0), (10,) * 5, folder, deadline)
         shown(folder, f"{source} to {target}, {len(pool):,} points, source labels and those of the target")
@@ -197,14 +199,14 @@ def adaptation_piece(given: argparse.Namespace, deadline: Deadline) -> None:
 
 def classical_piece(given: argparse.Namespace, deadline: Deadline) -> None:
     """Fashion-MNIST, 500 labels a round, a whole network, features of its last layer, the pool in parts."""
-    names = ("random", "k-centers", "k-means", "wasserstein", "badge", "least-confidence", "waal")
+    names = ("random", "k-centers", "wasserstein", "badge", "least-confidence", "waal")
     config = Config.of(
         {
             "data": {"name": "fashion-mnist", "folder": str(given.fashion), "points": given.points},
             "features": {"source": "last-classifier", "start": "pca"},
             "budget": {"rounds": [500, 500]},
             "select": {"strategies": list(names), "seeds": 2, "parts": 5, "rounds": 1, "time_limit": 20.0},
-            "classifier": {"kind": "network", "encoder": "small", "epochs": 12, "steps": 60},
+            "classifier": {"kind": "network", "encoder": "small", "epochs": 8, "steps": 40},
         }
     )
     folder = given.work / "classical"

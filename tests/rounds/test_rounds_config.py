@@ -119,6 +119,12 @@ def test_a_divided_pool_uses_the_rest_as_its_test_set(tmp_path: Path) -> None:
     assert max(picks) < 144
 
 
+def test_classes_of_a_person_are_those_of_the_data(tmp_path: Path) -> None:
+    asked = {"oracle": {"kind": "person", "classes": ["one", "two"]}, "select": {"strategies": ["random"], "seeds": 1}}
+    with pytest.raises(HandfulError, match=r"oracle\.classes are one, two, and those of digits 0, 1"):
+        perform(digits(**asked), tmp_path)
+
+
 def finished(strategy: str, seed: int, number: int, accuracy: float, ending: str | None = None) -> Round:
     return Round(strategy, seed, number, 10, np.arange(10), ending, 1.0, np.zeros(10, np.int64), accuracy, 1.0, True)
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 
-from handful.rounds.build import build
+from handful.rounds.build import build, load
 from handful.rounds.config import Config, Select
 from handful.rounds.features import FeatureSource, Fixed, LastClassifier
 from handful.rounds.learners import Examples, Learned, Learner, NetworkLearner, ProbeLearner, Tables
@@ -46,6 +46,7 @@ __all__ = [
     "Tables",
     "Waiting",
     "build",
+    "load",
     "markdown",
     "paper_schedule",
     "perform",

@@ -44,7 +44,7 @@ def build(config: Config, folder: Path, say: Say | None = None) -> Setting:
     say = say or (lambda _: None)
     say(f"reading {config.data.name}")
     data = load(config.data)
-    classes = config.oracle.classes or data.classes
+    classes = _classes(config, data)
     if config.classifier.kind == "network" and not data.images:
         raise HandfulError(f"a whole network learns from images, and {data.name} has none; take a head or a probe")
     maker = _Maker(config, data, folder, say)
@@ -57,6 +57,16 @@ def build(config: Config, folder: Path, say: Say | None = None) -> Setting:
     if config.oracle.kind == "data" and not data.labelled:
         raise HandfulError(f"{data.name} has no labels: give a file with them, or set oracle.kind to person")
     return Setting(oracle, source, maker.learner(start, len(classes)), metric, spreading)
+
+
+def _classes(config: Config, data: Dataset) -> tuple[str, ...]:
+    """Those of the data set; a person may name them where it has none."""
+    told = config.oracle.classes
+    if data.classes and told and set(told) != set(data.classes):
+        raise HandfulError(
+            f"oracle.classes are {', '.join(told)}, and those of {data.name} {', '.join(data.classes)}: leave them out"
+        )
+    return data.classes or told
 
 
 class _Maker:

@@ -76,7 +76,10 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = sqlite3.connect(path)
+        try:
+            self._file = sqlite3.connect(path)
+        except sqlite3.OperationalError as error:
+            raise HandfulError(f"{path} can't be opened ({error}); choose another folder") from error
         try:
             self._file.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
