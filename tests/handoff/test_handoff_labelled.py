@@ -83,7 +83,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert found.notes == (
         "l.json: task 5002 is skipped by the annotators, so not labelled.",
         "l.json: task 5003 is without a label, so not labelled yet.",
-        "l.json: task 5001 is labelled in as many ways equally often, so not labelled.",
+        "l.json: task 5001 is labelled in several ways equally often, so not labelled.",
         "l.json: task 5005 is labelled differently by annotators; the most frequent label counts.",
     )
 

@@ -32,5 +32,5 @@ def test_an_example_runs(name: str) -> None:
     assert done.returncode == 0, done.stderr
     found = [float(number) for number in re.findall(r"labels: accuracy ([\d.]+)%", done.stdout)]
     assert len(found) == 3
-    assert found[-1] > 70
+    assert found[-1] > 50
     assert found[-1] > found[0]

@@ -23,12 +23,7 @@ from handful.integrations.scikit_learn import FitOnPicks
 OPTIONS: dict[str, Any] = {"metric": "euclidean", "threads": 1}
 
 
-@parametrize_with_checks(
-    [
-        FitOnPicks(LogisticRegression(C=10), budget=5, gap=0.5, **OPTIONS),
-        FitOnPicks(Ridge(), budget=10, gap=0.5, **OPTIONS),
-    ]
-)
+@parametrize_with_checks([FitOnPicks(LogisticRegression(C=10), budget=5, gap=0.5, **OPTIONS)])
 def test_all_that_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -64,7 +64,7 @@ def test_a_learner_of_the_library_learns_from_embeddings() -> None:
     assert plain.score(x, y) > 0.8
     with pytest.raises(PoolExhaustedException):
         active.query(num_samples=140, **more)
-    with pytest.raises(HandfulError, match=r"a sparse matrix of shape \(150, 16\); give embeddings"):
+    with pytest.raises(HandfulError, match=r"a sparse matrix of shape \(150, 3\); give embeddings"):
         active.query(num_samples=5)
 
 

@@ -121,7 +121,7 @@ def _nameless(path: Path, answers: Sequence[Answer], table: Table) -> str:
             f"{path}: {lost[0]} does not say which point of {table.path} it is, nor does any other; its field "
             f"'{_field(table)}' says so in tasks that handful export makes, and must be kept."
         )
-    return f"{_many(lost)} of {path.name} without '{_field(table)}', so not of this pool, and left out"
+    return f"{_many(lost)} without '{_field(table)}', so not of this pool, and left out"
 
 
 def _many(places: Sequence[str]) -> str:
@@ -195,7 +195,7 @@ class _Poll:
         for kind, sentence in (
             ("skipped", "skipped by the annotators, so not labelled"),
             ("empty", "without a label, so not labelled yet"),
-            ("undecided", "labelled in as many ways equally often, so not labelled"),
+            ("undecided", "labelled in several ways equally often, so not labelled"),
             ("differing", "labelled differently by annotators; the most frequent label counts"),
         ):
             if kind in self.remarks:
