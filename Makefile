@@ -2,16 +2,28 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+CLEAN  := build/clean
 
-.PHONY: demo test clean
+.PHONY: demo test docs wheel-test clean
 
 demo: $(VENV)/.installed-plot
 	$(BIN)/handful demo -o demo --force
 
-test: $(VENV)/.installed-test
-	$(BIN)/ruff check src tests benchmarks
+test: $(VENV)/.installed-test wheel-test
+	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict --site-dir site
+
+# The sdist, the wheel built from it, and that wheel at work where nothing else is installed.
+wheel-test: $(VENV)/.installed-test
+	rm -rf dist $(CLEAN)
+	$(BIN)/python -m build --outdir dist . > /dev/null
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	$(CLEAN)/bin/python tests/smoke.py
 
 $(VENV)/.installed-%: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,4 +31,4 @@ $(VENV)/.installed-%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo dist build site .pytest_cache .hypothesis .mypy_cache .ruff_cache

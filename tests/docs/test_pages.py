@@ -11,8 +11,9 @@ from typer.main import get_command
 from handful.cli.app import app
 
 COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
-SHELL = [(page, block, line) for page in PAGES for block in blocks(page) if block.language == "sh"
-         for line in block.commands]
+SHELL = [
+    (page, block, line) for page in PAGES for block in blocks(page) if block.language == "sh" for line in block.commands
+]
 
 
 def test_blocks_say_what_they_are() -> None:
@@ -29,7 +30,7 @@ def test_exempt_blocks_say_why() -> None:
 
 def test_commands_that_are_not_run_have_options_that_exist() -> None:
     parsed = 0
-    for page, block, line in SHELL:
+    for _, block, line in SHELL:
         if block.exempt is None or "..." in line or words(line)[0] != "handful":
             continue
         name, *arguments = words(line)[1:]
