@@ -167,3 +167,25 @@ def test_the_lines_of_the_first_theorem_are_equal_at_an_optimal_plan() -> None:
         found = values(costs[picks], prices, pool.masses, problem.shares)
         cost = emd_cost(costs[picks], pool.masses, 1 / count, 1 / count)
         assert pool.masses @ prices + found.sum() == pytest.approx(cost, rel=1e-8)
+
+
+# Any two nested or disjoint, with the least and the greatest number of picks of each.
+COUNTED = [({0, 1, 2}, 1, 2), ({0, 1, 2, 3, 4}, 1, 3), ({5, 6}, 0, 1), ({5, 6, 7}, 1, 2)]
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_two_selections_may_exchange_a_candidate(count: int) -> None:
+    def obeys(picks: set[int]) -> bool:
+        return all(least <= len(picks & members) <= most for members, least, most in COUNTED)
+
+    allowed = [picks for picks in map(set, itertools.combinations(range(9), count)) if obeys(picks)]
+    assert len(allowed) > 20
+    for one, other in itertools.product(allowed, repeat=2):
+        for j in other - one:
+            assert any(obeys(one - {i} | {j}) and obeys(other - {j} | {i}) for i in one - other)
+    values = np.random.default_rng(count).normal(size=9)
+    best = min(allowed, key=lambda picks: values[list(picks)].sum())
+    for j in set(range(9)) - best:
+        places = [values[i] for i in best if obeys(best - {i} | {j})]
+        least = min((values[list(picks)].sum() for picks in allowed if j in picks), default=np.inf)
+        assert least == pytest.approx(values[list(best)].sum() - max(places, default=-np.inf) + values[j])

@@ -52,7 +52,7 @@ def test_scripts_and_targets_that_are_named_exist() -> None:
 def test_tests_that_are_named_exist() -> None:
     tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     for page in PAGES:
-        for name in re.findall(r"`(test_\w+)`", text_of(page)):
+        for name in re.findall(r"`(test_[a-z\d]+_\w+_\w+)`", text_of(page)):
             assert f"def {name}(" in tests or (ROOT / "tests" / f"{name}.py").exists(), f"{page} names {name}"
 
 
