@@ -13,7 +13,7 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>'
 _SIZES = re.compile(r"\\[bB]ig+[lrm]?(?![A-Za-z])\s*")
 _ARG = re.compile(r"\\arg\s*\\(max|min)")
 # In a line of its own the subscript of these stands below them.
-_UNDER = re.compile(r"<msub><m[oi]>(arg max|arg min|max|min)</m[oi]>(.*?)</msub>", re.DOTALL)
+_UNDER = re.compile(r"<msub><m[oi]>(arg)?(max|min)</m[oi]>(.*?)</msub>", re.DOTALL)
 
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
@@ -26,8 +26,9 @@ def on_page_content(content: str, page: Any, **_: Any) -> str:
 
 
 def _mathml(latex: str, display: str, where: str) -> str:
-    known = _ARG.sub(r"\\operatorname{arg \1}", _SIZES.sub("", latex))
+    known = _ARG.sub(r"\\operatorname{arg\1}", _SIZES.sub("", latex))
     found: str = convert(known, display=display)
     if "\\" in found:
         raise ValueError(f"{where}: the formula {latex!r} holds a command that latex2mathml does not know")
-    return _UNDER.sub(r"<munder><mo movablelimits='true'>\1</mo>\2</munder>", found)
+    found = _UNDER.sub(r"<munder><mo movablelimits='true'>\1 \2</mo>\3</munder>", found)
+    return found if display == "inline" else f'<div class="formula">{found}</div>'
