@@ -12,7 +12,7 @@ demo: $(VENV)/.installed-plot
 test: $(VENV)/.installed-test wheel-test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict --site-dir site
@@ -21,8 +21,8 @@ docs: $(VENV)/.installed-docs
 wheel-test: $(VENV)/.installed-test
 	rm -rf dist $(CLEAN)
 	$(BIN)/python -m build --outdir dist . > /dev/null
-	$(PYTHON) -m venv $(CLEAN)
-	$(CLEAN)/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	$(PYTHON) -m venv --without-pip $(CLEAN)
+	$(BIN)/pip --python $(CLEAN)/bin/python install --quiet --disable-pip-version-check --no-compile dist/*.whl
 	$(CLEAN)/bin/python tests/smoke.py
 
 $(VENV)/.installed-%: pyproject.toml
