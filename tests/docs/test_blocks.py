@@ -1,9 +1,9 @@
 """Every block of code on every page runs, in order, in a folder that holds the digits.
 
 ``python`` blocks of a page share one namespace; lines of ``sh`` blocks that start with ``handful`` must exit with 0.
-A line ``<!-- not run: why -->`` before a block exempts it. A page that says ``<!-- needs: FILE -->`` is skipped where
-the file is not there: an absolute path as it is, any other in the folder that HANDFUL_DATA names, and it is put beside
-the digits.
+A line ``<!-- not run: why -->`` before a block exempts it. A page that says ``<!-- needs: NAME -->`` is skipped where
+that is not there: a name without a dot is a package; an absolute path is a file, as it is; any other name is a file in
+the folder that HANDFUL_DATA names, and is put beside the digits.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fetch(page: str, folder: Path) -> None:
-    """Put the files that a page needs into the folder, or skip it."""
+    """Put the files that a page needs into the folder; skip the page where they, or its packages, are missing."""
     for name in needs(page):
+        if "." not in name:
+            pytest.importorskip(name)
+            continue
         data = os.environ.get("HANDFUL_DATA", "")
         source = Path(data) / name
         if not (Path(name).is_absolute() or data) or not source.exists():
