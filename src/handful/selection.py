@@ -7,12 +7,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from handful.proof import ROOT, Proof
 
 if TYPE_CHECKING:
     from handful.pool import Pool
+    from handful.spread import Spread
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -133,6 +134,16 @@ class Selection:
     def tables(self) -> dict[str, dict[str, list[Any]]]:
         """Columns of tables of this kind of run only, by name; `save` writes them too, as CSV and Parquet."""
         return {}
+
+    def spread(self, labels: ArrayLike, *, method: str = "graph", **options: Any) -> Spread:
+        """A soft label and a confidence for every point of the pool, from one label for each of `picks`.
+
+        ``method`` is "graph", "nearest" or "plan"; see `handful.spread.spread` for the options.
+        """
+        from handful.spread import spread
+
+        plan = (self.flow_rows, self.flow_picks, self.flow_masses), self.labels
+        return spread(self.pool, self.picks, labels, method=method, plan=plan, **options)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False, ids: NDArray[np.generic] | None = None) -> None:
         """Write ``picks.csv``, ``plan.npz``, ``certificate.npz``, ``summary.json`` and `tables` into a new folder."""

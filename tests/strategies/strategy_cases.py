@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from handful import strategies
@@ -32,7 +33,11 @@ def given_to(name: str, seed: int, points: int, already: int) -> dict[str, Any]:
     """What a strategy needs beside the pool."""
     if not strategies.get(name).needs:
         return {}
-    return {
+    more: dict[str, Any] = {}
+    if name == "waal":
+        pytest.importorskip("torch")
+        more = {"steps": 5}
+    return more | {
         "probabilities": probabilities(seed, points),
         "labels": np.random.default_rng([seed, 2]).integers(0, CLASSES, already),
     }

@@ -14,6 +14,7 @@ from handful.compare.measures import closeness, effective_classes
 from handful.compare.peak import peak_memory
 from handful.compare.probe import Features, Probe
 from handful.strategies import Outcome, Strategy, Task
+from handful.strategies.common.start import without_model
 
 Indices = NDArray[np.int64]
 Key = tuple[str, int, int, tuple[int, ...]]
@@ -110,7 +111,7 @@ def _prepared(
     probe = Probe.fit(features.of(contest.points[before]), labels) if len(before) else None
     probabilities = probe.probabilities(features.of(contest.points)) if probe else None
     if probe is None or probabilities is None:
-        starts = strategy if strategy.name == "dcom" and not len(before) else strategies.get("random")
+        starts = without_model(strategy, first=not len(before))
         return starts, Task.of(pool, new, already=before, seed=seed, effort=contest.effort)
     columns = np.searchsorted(probe.classes, labels)
     return strategy, Task.of(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from handful.errors import HandfulError
 
 RUN_FILES = (
-    *("picks.csv", "plan.npz", "certificate.npz", "summary.json", "trace.csv", "trace.parquet"),
+    *("picks.csv", "plan.npz", "certificate.npz", "summary.json", "spread.csv", "trace.csv", "trace.parquet"),
     *("picture.png", "bounds.png", "report.html", "scenarios.csv", "scenarios.json"),
 )
 """Everything a run may write; a folder that holds anything else is never replaced."""

@@ -34,6 +34,7 @@ _FILES: Final = (
     "dcom",
     "uncertainty-herding",
     "uncertainty-wasserstein",
+    "waal",
 )
 # Name: (strategy, options, line).
 _VARIANTS: Final[dict[str, tuple[str, dict[str, Any], str]]] = {
