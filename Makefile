@@ -4,15 +4,18 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 CLEAN  := build/clean
 
-.PHONY: demo test docs wheel-test clean
+.PHONY: demo test check docs wheel-test clean
 
 demo: $(VENV)/.installed-plot
 	$(BIN)/handful demo -o demo --force
 
-test: $(VENV)/.installed-test wheel-test
+test: $(VENV)/.installed-test
+	$(MAKE) --no-print-directory -j 2 --output-sync=target check wheel-test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict --site-dir site
