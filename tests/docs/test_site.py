@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from pages import PAGES, ROOT
@@ -43,6 +44,8 @@ def test_formulas_are_formulas(site: Path) -> None:
     page = (site / "mathematics" / "index.html").read_text(encoding="utf-8")
     assert page.count("<math") > 50
     for path in site.rglob("*.html"):
+        for formula in re.findall(r"<math\b.*?</math>", path.read_text(encoding="utf-8"), flags=re.DOTALL):
+            ElementTree.fromstring(formula)
         page = re.sub(r"<(pre|code)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         assert "arithmatex" not in page, path
         assert not re.search(r"\$[^$<\n]{1,80}\\[a-z]", page), path
