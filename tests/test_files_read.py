@@ -49,6 +49,7 @@ GOOD: dict[str, Callable[[Path], object]] = {
     "large.parquet": lambda path: save_parquet(path, {"v": lists(pa.large_list(pa.float64()))}),
     "fixed.parquet": lambda path: save_parquet(path, {"v": lists(pa.list_(pa.float64(), 3))}),
     "chunks.parquet": chunked_lists,
+    "beside.parquet": lambda path: save_parquet(path, {"text": ["a", None, "b", ""], "v": lists(), "ok": [True] * 4}),
     "numbers.parquet": lambda path: save_parquet(path, numbers(), row_group_size=2),
     "plain.csv": lambda path: path.write_text(csv_text()),
     "named.csv": lambda path: path.write_text(csv_text("x,y,z\n")),

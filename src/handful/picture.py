@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from handful.axes import principal
+
 if TYPE_CHECKING:
     from handful.selection import Selection
 
@@ -16,7 +18,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _MOST_POINTS = 20_000  # more dots than that only make the map darker
-_AXES_FROM = 1_000  # points that decide which way the map is seen
 _MOST_NUMBERS = 40  # picks that may carry their rank without the numbers covering each other
 _INK, _FAINT, _LINE = "#222222", "#808080", "#4c78a8"
 # The ten strong colours of tab20 first, then the ten pale ones; more picks than that share colours.
@@ -76,7 +77,7 @@ def _colours(count: int) -> NDArray[Any]:
 
 def _draw_map(axes: Any, selection: Selection, colours: NDArray[Any]) -> None:
     rows = _shown_rows(selection)
-    places = _places(selection, np.concatenate([rows, selection.picks]))
+    places = principal(selection.pool, selection.picks, np.concatenate([rows, selection.picks]))
     dots, discs = places[: len(rows)], places[len(rows) :]
     size = float(np.clip(30_000 / len(rows), 2, 22 if len(discs) <= _MOST_NUMBERS else 10))
     axes.scatter(*dots.T, s=size, c=colours[selection.labels[rows]], alpha=0.65, linewidths=0)
@@ -155,28 +156,3 @@ def _shown_rows(selection: Selection) -> Indices:
     if count <= _MOST_POINTS:
         return np.arange(count)
     return np.sort(np.random.default_rng(0).choice(count, _MOST_POINTS, replace=False))
-
-
-def _places(selection: Selection, rows: Indices) -> Floats:
-    """Where these points are on the map: their first two principal components, as the metric sees the points."""
-    seen = _as_seen(selection, rows)
-    seen = seen - seen.mean(axis=0)
-    some = np.linspace(0, len(seen) - 1, min(len(seen), _AXES_FROM)).astype(np.int64)
-    directions = np.linalg.svd(seen[some], full_matrices=False)[2][:2]
-    # Either sign would do; this one is always the same.
-    directions *= np.where(directions.sum(axis=1, keepdims=True) < 0, -1, 1)
-    places = np.zeros((len(seen), 2))
-    places[:, : len(directions)] = seen @ directions.T
-    return places
-
-
-def _as_seen(selection: Selection, rows: Indices) -> Floats:
-    """Coordinates; where the pool has none, the costs of being served by each of the picks."""
-    pool = selection.pool
-    if pool.metric.name == "precomputed":
-        return np.asarray(pool.distances(selection.picks, rows).T, np.float64)
-    points = np.asarray(pool.points[rows], np.float64)
-    if pool.metric.name == "cosine":
-        points = points / np.abs(points).max(axis=1, keepdims=True)
-        return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
-    return np.asarray(points / (np.abs(points).max() or 1.0))

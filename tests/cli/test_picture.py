@@ -8,6 +8,7 @@ import pytest
 from matplotlib.image import imread
 
 from handful import picture
+from handful.axes import principal
 from handful.engine import select
 from handful.pool import Pool
 from handful.selection import Selection
@@ -76,7 +77,7 @@ def test_many_picks_and_earlier_ones_are_all_there() -> None:
 def test_the_map_of_a_plane_keeps_its_distances() -> None:
     plane = np.random.default_rng(0).normal(size=(50, 2)) * [3, 1]
     pool = Pool(plane @ np.linalg.qr(np.random.default_rng(1).normal(size=(7, 2)))[0].T, "euclidean")
-    places = picture._places(chosen(pool, 3), np.arange(50)) * np.abs(pool.points).max()
+    places = principal(pool, np.arange(3), np.arange(50)) * np.abs(pool.points).max()
     wanted = np.linalg.norm(plane[:, None] - plane, axis=2)
     assert np.linalg.norm(places[:, None] - places, axis=2) == pytest.approx(wanted)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handful.cli.naming import naming
 from handful.errors import HandfulError
@@ -42,6 +42,12 @@ class Source:
         masses = self.masses(table)
         with naming(str(self.file) if self.mass is None else f"{self.file} with --mass {self.mass}"):
             return Pool(table.points, metric, masses=masses, candidates=candidates)
+
+    def named(self, folder: Path) -> dict[str, Any]:
+        """What the summary of the run in ``folder`` says of the pool, so that it is found again."""
+        from handful.files.finished import named_source
+
+        return named_source(self.file, folder, id_column=self.id_column, array=self.array, mass=self.mass)
 
     def masses(self, table: Table) -> NDArray[np.float64] | None:
         """How much each point weighs, if that was said."""

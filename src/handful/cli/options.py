@@ -169,6 +169,10 @@ Picture = Annotated[
         show_default=False,
     ),
 ]
+Report = Annotated[
+    bool,
+    typer.Option("--report", help="Write report.html into DIR, as handful report does.", rich_help_panel=_OUTPUT),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.", rich_help_panel=_OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.", rich_help_panel=_OUTPUT)]
 

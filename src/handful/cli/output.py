@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from handful.cli.inputs import Source
+    from handful.files import Table as PoolTable
     from handful.selection import Selection
 
     Drawings = Mapping[str, Callable[[BinaryIO], None]]
@@ -38,6 +40,7 @@ class Output:
     picture: bool | None
     as_json: bool
     quiet: bool
+    report: bool = False
 
     def __post_init__(self) -> None:
         from handful.files import check_target
@@ -46,6 +49,8 @@ class Output:
             check_target(self.folder, self.force)
         if self.picture and self.folder is None:
             raise HandfulError("--picture needs a folder to go to; name one with -o DIR.")
+        if self.report and self.folder is None:
+            raise HandfulError("--report needs a folder to go to; name one with -o DIR.")
         if self.picture and not _can_draw():
             raise HandfulError("--picture needs matplotlib; install it with pip install 'handful[plot]'.")
 
@@ -54,27 +59,37 @@ class Output:
         selection: Selection,
         ids: NDArray[np.generic] | None = None,
         *,
+        source: Source | None = None,
+        table: PoolTable | None = None,
         what: str = "points",
         images: NDArray[Any] | None = None,
         more: Drawings | None = None,
     ) -> None:
-        """Write, show, draw, in this order: a picture that fails costs nothing else; ``more`` comes last."""
-        from handful.files import json_text
-        from handful.files.runs import picks_table, summary
+        """Write, show, draw, in this order: a picture that fails costs nothing else; ``more`` comes last.
 
+        ``source`` and ``table`` are where the pool came from, which the summary names, and what was read there.
+        """
+        from handful.files import json_text
+        from handful.files.runs import picks_table, save, summary
+
+        named = {} if self.folder is None or source is None else {"pool": source.named(self.folder)}
         if self.folder is not None:
-            selection.save(self.folder, force=self.force, ids=ids)
+            save(selection, self.folder, force=self.force, ids=ids, extra_summary=named)
         picks = picks_table(selection, ids)
         drawings = self._drawings(selection, what, images, more or {})
         if self.as_json:
             rows = [dict(zip(picks, row, strict=True)) for row in zip(*picks.values(), strict=True)]
-            result().print(json_text(summary(selection) | {"picks": rows}), soft_wrap=True)
+            result().print(json_text(summary(selection) | named | {"picks": rows}), soft_wrap=True)
         else:
             columns = picks if ids is not None else {k: v for k, v in picks.items() if k != "id"}
             self._show(selection, columns, list(drawings))
         with live_line(not self.quiet and bool(drawings), "drawing the picture"):
             for name, draw in drawings.items():
                 self._draw(name, draw)
+        if self.report and self.folder is not None and table is not None:
+            from handful.cli.report import report_beside
+
+            report_beside(self.folder, table, quiet=self.quiet, silent=self.as_json)
         if selection.status == "interrupted":
             raise typer.Exit(INTERRUPTED)
 

@@ -120,7 +120,9 @@ def reduce(
                 period_weights=_numbers(period_weights), gap=share, time_limit=seconds, rounds=rounds, seed=seed,
                 threads=threads, memory=size, progress=line,
             )  # fmt: skip
-    _deliver(found, table, folder, force, as_json)
+    words = {"metric": metric, "p": order, "periods": periods, "period_weights": _numbers(period_weights)}
+    origin = {} if folder is None else {"pool": source.named(folder), "scenarios": words}
+    _deliver(found, table, origin, folder, force, as_json)
 
 
 def _paths(points: NDArray[Any], periods: int | None) -> NDArray[Any]:
@@ -142,13 +144,15 @@ def _numbers(text: str | None) -> list[float] | None:
         raise HandfulError(f"--period-weights {text} is no list of numbers; write it like 1,0.5,0.25.") from None
 
 
-def _deliver(found: Reduction, table: Table, folder: Path | None, force: bool, as_json: bool) -> None:
+def _deliver(
+    found: Reduction, table: Table, origin: dict[str, Any], folder: Path | None, force: bool, as_json: bool
+) -> None:
     """Write, then show."""
     from handful.files import json_text
     from handful.files.scenarios import listing, save, scenarios_table
 
     if folder is not None:
-        save(found, folder, table.points, table.ids, table.names, force=force)
+        save(found, folder, table.points, table.ids, table.names, force=force, extra_summary=origin)
     if as_json:
         result().print(json_text(listing(found, table.ids)), soft_wrap=True)
     else:

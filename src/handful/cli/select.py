@@ -55,6 +55,7 @@ def select(
     folder: options.Output = None,
     force: options.Force = False,
     picture: options.Picture = None,
+    report: options.Report = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     preset: benders.Preset = None,
@@ -87,7 +88,7 @@ def select(
     words.check(method)
     if strategy is not None and (method != "engine" or checkpoint is not None):
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
-    output = Output(folder, force, picture, as_json, quiet)
+    output = Output(folder, force, picture, as_json, quiet, report)
     with live_line(not quiet, f"reading {pool.name}") as line:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
@@ -118,7 +119,7 @@ def select(
             progress=line,
             checkpoint=checkpoint,
         )
-    output.deliver(selection, table.ids, more=benders.drawings(selection))
+    output.deliver(selection, table.ids, source=source, table=table, more=benders.drawings(selection))
 
 
 def _what(points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, memory: int | None) -> str:

@@ -65,8 +65,9 @@ def _roles(path: Path, schema: Any, id_column: str | None, mass_column: str | No
         raise HandfulError(f"{path}: the column '{mass_column}' for --mass is not numeric: it holds {found}.")
     lists = [name for name in others if _is_list_of_numbers(kinds[name])]
     numbers = [name for name in others if _is_number(kinds[name])]
-    for name in others:
-        if name not in lists and name not in numbers:
+    # Beside a column of lists, texts, dates and the like are what is known of the points, not points.
+    for name in [] if lists else others:
+        if name not in numbers:
             raise HandfulError(
                 f"{path}: the column '{name}' is not numeric: it holds {kinds[name]}; "
                 "name it with --id if it holds the ids, or drop it."
@@ -100,7 +101,8 @@ def _fill(path: Path, file: Any, roles: _Roles) -> Table:
     beside = [*roles.kept] if roles.ids is None else [*roles.kept, roles.ids]
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in beside}
     start = 0
-    for batch in file.iter_batches(batch_size=ROWS_AT_A_TIME):
+    points_from = roles.features if roles.lists is None else [roles.lists]
+    for batch in file.iter_batches(batch_size=ROWS_AT_A_TIME, columns=[*points_from, *beside]):
         for name in batch.schema.names:
             _refuse_nulls(path, name, batch.column(name), start)
         width = None if points is None else points.shape[1]

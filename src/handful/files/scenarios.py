@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +27,17 @@ def save(
     names: Sequence[str] = (),
     *,
     force: bool,
+    extra_summary: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write ``scenarios.csv``, ``scenarios.json`` and, where there is one, the run behind them into a new folder."""
+    """Write ``scenarios.csv``, ``scenarios.json`` and, where there is one, the run behind them into a new folder.
+
+    ``extra_summary`` is added to that run's ``summary.json``.
+    """
     with run_folder(folder, force=force) as target:
         write_csv(target / "scenarios.csv", scenarios_table(reduction, points, ids, names))
         write_json(target / "scenarios.json", listing(reduction, ids))
         if reduction.selection is not None:
-            write_run(reduction.selection, target, ids)
+            write_run(reduction.selection, target, ids, extra_summary)
 
 
 def scenarios_table(
