@@ -53,7 +53,7 @@ class _Selecting(BaseEstimator):  # type: ignore[misc]
         random = self.random_state
         seed = random if isinstance(random, int | np.integer) else check_random_state(random).randint(2**31 - 1)
         return select(
-            _with_directions(points, self.metric),
+            with_directions(points, self.metric),
             int(count),
             metric=self.metric,
             picks_weight=picks_weight,
@@ -225,7 +225,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _costs(self, points: Floats) -> NDArray[np.float64]:
         if self.cluster_centers_ is None:
             return np.ascontiguousarray(points[:, self.medoid_indices_].T, np.float64)
-        both = Pool(_with_directions(np.concatenate([points, self.cluster_centers_]), self.metric), self.metric)
+        both = Pool(with_directions(np.concatenate([points, self.cluster_centers_]), self.metric), self.metric)
         costs = both.distances(np.arange(len(points), both.n), slice(len(points)))
         return np.asarray(costs, np.float64)
 
@@ -234,7 +234,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         return len(self.medoid_indices_)
 
 
-def _with_directions(points: Floats, metric: str) -> Floats:
+def with_directions(points: Floats, metric: str) -> Floats:
     """Under cosine, give rows of zeros a direction that no other row has: cost 1 to all others, as in scikit-learn."""
     zeros = ~points.any(axis=1)
     if metric != "cosine" or not zeros.any():

@@ -6,7 +6,20 @@ import typer
 from typer.core import TyperGroup
 
 from handful import __version__
-from handful.cli import compare, demo, embed, learn, reduce, report, rounds, select, spread, strategies, verify
+from handful.cli import (
+    compare,
+    demo,
+    embed,
+    export,
+    learn,
+    reduce,
+    report,
+    rounds,
+    select,
+    spread,
+    strategies,
+    verify,
+)
 from handful.cli.console import plain_errors
 
 _EXAMPLES = """
@@ -42,6 +55,7 @@ app.command(epilog=verify.EXAMPLES, no_args_is_help=True)(verify.verify)
 app.command(epilog=reduce.EXAMPLES, no_args_is_help=True)(reduce.reduce)
 app.command(epilog=report.EXAMPLES, no_args_is_help=True)(report.report)
 app.command(epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
+app.command(epilog=export.EXAMPLES, no_args_is_help=True)(export.export)
 app.command(epilog=embed.EXAMPLES, no_args_is_help=True)(embed.embed)
 app.add_typer(rounds.app, name="rounds")
 app.add_typer(learn.app, name="learn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 def runner(
     name: str | None, labels: str | None, probabilities: Path | None, gradients: Path | None
-) -> Callable[..., Selection] | None:
-    """What selects by the strategy of that name, with the arguments of `handful.select`; None without a name."""
+) -> Callable[[NDArray[Any] | None], Callable[..., Selection]] | None:
+    """What selects by the strategy of that name, with the arguments of `handful.select`; None without a name.
+
+    It is made once the labels that stand in --already, if any, are known; --labels goes before them.
+    """
     model = {"--labels": labels, "--probabilities": probabilities, "--gradients": gradients}
     if name is None:
         for option, value in model.items():
@@ -32,7 +36,7 @@ def runner(
     with naming("--strategy"):
         strategy = get(name)
 
-    def run(pool: Pool, budget: int, **given: Any) -> Selection:
+    def run(known: NDArray[Any] | None, pool: Pool, budget: int, **given: Any) -> Selection:
         from handful.files.labels import read_labels
         from handful.strategies import Effort, Task
         from handful.strategies.judge import judged
@@ -49,7 +53,7 @@ def runner(
             pool,
             new,
             already=already,
-            labels=None if labels is None else read_labels(labels, len(already)),
+            labels=known if labels is None else read_labels(labels, len(already)),
             probabilities=_table(probabilities),
             gradients=_table(gradients),
             seed=given["seed"],
@@ -57,7 +61,7 @@ def runner(
         )
         return judged(strategy, task, given["picks_weight"])
 
-    return run
+    return lambda known: partial(run, known)
 
 
 def _table(path: Path | None) -> NDArray[np.generic] | None:

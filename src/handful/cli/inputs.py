@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from handful.files import Table
+    from handful.files import Labelled, Table
     from handful.pool import Pool
 
     Indices = NDArray[np.int64]
@@ -56,13 +56,13 @@ class Source:
         return None if self.mass is None else read_masses(self.mass, table)
 
 
-def earlier(table: Table, file: Path | None) -> Indices:
-    """Rows of the points labelled earlier."""
+def earlier(table: Table, file: Path | None) -> Labelled:
+    """The points labelled earlier."""
     import numpy as np
 
-    from handful.files import read_points_list
+    from handful.files import Labelled, read_labelled
 
-    return np.empty(0, np.int64) if file is None else read_points_list(file, table)
+    return Labelled(np.empty(0, np.int64)) if file is None else read_labelled(file, table)
 
 
 def allowed(table: Table, candidates: Path | None, exclude: Path | None) -> Indices | None:

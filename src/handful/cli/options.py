@@ -44,7 +44,11 @@ PicksWeight = Annotated[
 Already = Annotated[
     Path | None,
     typer.Option(
-        "--already", metavar="FILE", help="Points labelled earlier: they are picks in any case.", rich_help_panel=_PICKS
+        "--already",
+        metavar="FILE",
+        help="Points labelled earlier: they are picks in any case. A list of points, a table with a column label, or "
+        "Label Studio's export (JSON, JSON-MIN, CSV) of tasks by handful export.",
+        rich_help_panel=_PICKS,
     ),
 ]
 AlreadyCounts = Annotated[
@@ -192,7 +196,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        help="Labels of the earlier picks, in the order of --already, for strategies that use them.",
+        help="Labels of the earlier picks, in the order of --already, for strategies that use them; without it, "
+        "those in --already.",
         rich_help_panel=_STRATEGY,
     ),
 ]

@@ -23,8 +23,9 @@ _COMPILING = "compiling the kernels, once per installation"
 class LiveLine:
     """What the live line shows; call it with the engine's news. Without a console it shows nothing."""
 
-    def __init__(self, phase: str, console: Console | None = None) -> None:
+    def __init__(self, phase: str, console: Console | None = None, warned: Console | None = None) -> None:
         self._console = console
+        self._warned = console or warned
         self._start = time.monotonic()
         self._phase = phase
         self._news: Progress | None = None
@@ -43,6 +44,11 @@ class LiveLine:
         if self._console is not None:
             self._console.print(sentence, soft_wrap=True)
 
+    def warn(self, sentence: str) -> None:
+        """Write what a person must know, even where standard error is no terminal."""
+        if self._warned is not None:
+            self._warned.print(Text.assemble(("note: ", "bold yellow"), sentence), soft_wrap=True)
+
     def __rich__(self) -> Text:
         parts = [(clock_time(time.monotonic() - self._start), "bold"), *_standing(self._news)]
         parts.append((f"{_COMPILING if self._compiling else self._phase} …", "dim"))
@@ -60,7 +66,7 @@ def live_line(shown: bool, phase: str) -> Iterator[LiveLine]:
     """Show a live line on standard error while the block runs, if that is a terminal and the line is to be shown."""
     console = aside()
     if not (shown and console.is_terminal):
-        yield LiveLine(phase)
+        yield LiveLine(phase, warned=console if shown else None)
         return
     from handful.compilation import noticing
 

@@ -23,6 +23,8 @@ EXAMPLES = """
 
 [cyan]handful select pool.npy -b 40 --already run/picks.csv -o next[/cyan]   40 more, given those of the folder run
 
+[cyan]handful select pool.npy -b 40 --already labels.json -o next[/cyan]   the same, given Label Studio's export
+
 [cyan]handful select pool.npy -b 10 --method benders --solver cbc --checkpoint run.checkpoint -o run[/cyan]
 
 [cyan]handful select customers.csv -b 12 --mass revenue --picks-weight 0.25x:3x --json[/cyan]
@@ -98,9 +100,12 @@ def select(
             Metric.parse(metric)
         source = Source(pool, id_column, array, mass)
         table = source.read()
-        run = by_strategy or benders.chosen(method, words, table)
-        before, rows = earlier(table, already), allowed(table, candidates, exclude)
+        known, rows = earlier(table, already), allowed(table, candidates, exclude)
+        run = by_strategy(known.labels) if by_strategy else benders.chosen(method, words, table)
+        before = known.rows
         picks = budget if already_counts else budget + len(before)
+        for note in known.notes:
+            line.warn(note)
         line.say(_what(table.points, metric, picks, rows, size))
         if strategy is None:
             line.say(_until(share, seconds, rounds))

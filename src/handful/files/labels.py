@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,11 @@ def _lines(path: Path, *, commas: bool) -> NDArray[Any]:
     for line, cells in records:
         if len(cells) <= at or not cells[at]:
             raise HandfulError(f"{path}: line {line} holds no label; give one per point")
-    values = np.array([cells[at] for _, cells in records])
-    whole = all(value.removeprefix("-").isdecimal() and len(value) < 19 for value in values.tolist())
+    return as_labels([cells[at] for _, cells in records])
+
+
+def as_labels(words: Sequence[str]) -> NDArray[Any]:
+    """Return labels as whole numbers where all are written as such, else as text."""
+    values = np.array(words, np.str_)
+    whole = all(word.removeprefix("-").isdecimal() and len(word) < 19 for word in words)
     return values.astype(np.int64) if whole else values

@@ -1,6 +1,7 @@
 """Files that speak about the points of a pool: lists of some of them, and their masses."""
 
 import json
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from handful.files.table import (
 from handful.files.text import Record, is_number, read_records
 
 LIST_SUFFIXES = (".txt", ".csv", ".npy", ".json", ".parquet")
+Cell = tuple[str, str]
+"""Where in a file a point is named, such as "line 3", and the text that names it."""
+
 MASS_SUFFIXES = (".npy", ".csv", ".txt", ".parquet")
 
 
@@ -47,16 +51,16 @@ def read_points_list(path: str | PathLike[str], table: Table) -> NDArray[np.int6
     elif suffix == ".parquet":
         values = read_column(path, [wanted])
     else:
-        cells = _listed_cells(path, read_records(path, commas=suffix == ".csv"), wanted)
-        values = np.array([cell for _, cell in cells], dtype=np.str_)
-        if cells and (table.ids is None or table.ids.dtype.kind == "i"):
-            values = _whole_numbers(path, cells, table)
-    if not values.size:
-        return np.empty(0, dtype=np.int64)
-    rows = _as_rows(path, values, table) if table.ids is None else _rows_of_ids(path, values, table.ids, table)
+        values = _values(path, _listed_cells(path, read_records(path, commas=suffix == ".csv"), wanted), table)
+    rows = _rows(path, values, table)
     if (twice := first_repeat(rows)) is not None:
         raise HandfulError(f"{path} names the point {values[twice[0]].item()!r} twice; name every point once.")
     return rows
+
+
+def rows_named(path: Path, cells: Sequence[Cell], table: Table) -> NDArray[np.int64]:
+    """Find the row of each cell, which is an id of the pool or, where it has none, a row number; repeats are fine."""
+    return _rows(path, _values(path, cells, table), table)
 
 
 def names_a_file(source: str) -> bool:
@@ -113,8 +117,8 @@ def _json_list(path: Path) -> NDArray[Any]:
         raise HandfulError(f"{path} names a point by a number larger than 2^63 - 1; no pool has it.") from None
 
 
-def _listed_cells(path: Path, records: list[Record], wanted: str) -> list[tuple[int, str]]:
-    """Return line number and text of each listed point: of the wanted column, or of the only one."""
+def _listed_cells(path: Path, records: list[Record], wanted: str) -> list[Cell]:
+    """Return place and text of each listed point: of the wanted column, or of the only one."""
     if not records:
         return []
     first = records[0][1]
@@ -130,17 +134,27 @@ def _listed_cells(path: Path, records: list[Record], wanted: str) -> list[tuple[
                 f"{path}: line {line} does not name a point: it has {len(cells)} cell(s) and {len(first)} were "
                 f"expected, number {at + 1} of them filled."
             )
-    return [(line, cells[at]) for line, cells in records]
+    return [(f"line {line}", cells[at]) for line, cells in records]
 
 
-def _whole_numbers(path: Path, cells: list[tuple[int, str]], table: Table) -> NDArray[np.int64]:
+def _values(path: Path, cells: Sequence[Cell], table: Table) -> NDArray[Any]:
+    if cells and (table.ids is None or table.ids.dtype.kind == "i"):
+        return _whole_numbers(path, cells, table)
+    return np.array([cell for _, cell in cells], dtype=np.str_)
+
+
+def _rows(path: Path, values: NDArray[Any], table: Table) -> NDArray[np.int64]:
+    if not values.size:
+        return np.empty(0, dtype=np.int64)
+    return _as_rows(path, values, table) if table.ids is None else _rows_of_ids(path, values, table.ids, table)
+
+
+def _whole_numbers(path: Path, cells: Sequence[Cell], table: Table) -> NDArray[np.int64]:
     what = "row number, counted from 0" if table.ids is None else "whole number, as ids there are"
-    for line, cell in cells:
+    for place, cell in cells:
         digits = cell.removeprefix("-")
         if not (digits.isascii() and digits.isdecimal() and len(digits) < 20 and abs(int(cell)) < 2**63):
-            raise HandfulError(
-                f"{path}: line {line} holds {cell[:40]!r}; to name a point of {table.path} write a {what}."
-            )
+            raise HandfulError(f"{path}: {place} holds {cell[:40]!r}; to name a point of {table.path} write a {what}.")
     return np.array([int(cell) for _, cell in cells], dtype=np.int64)
 
 
