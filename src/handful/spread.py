@@ -28,8 +28,9 @@ Flow = tuple[Indices, Indices, Floats]
 Soft = tuple[Floats, Floats]
 
 METHODS: Final = ("graph", "nearest", "plan")
+# Of 5 to 50 neighbours and alpha of 0.5 to 0.99; see docs/spread.md for what they reach.
 NEIGHBOURS: Final = 10
-ALPHA: Final = 0.99
+ALPHA: Final = 0.9
 _PRECISION = 1e-6  # of the linear system, relative to its right side
 _STEPS = 1000
 _PICKS = 64  # picks whose costs are held at a time

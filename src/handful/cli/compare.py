@@ -62,6 +62,14 @@ _Test = Annotated[
     ),
 ]
 _TestLabels = Annotated[str | None, typer.Option("--test-labels", metavar="FILE", help="Their labels.")]
+_Spread = Annotated[
+    str,
+    typer.Option(
+        "--spread",
+        metavar="none|graph|nearest|plan",
+        help="Spread the labels of the picks over POOL before a probe learns from them, for all strategies alike.",
+    ),
+]
 _Seeds = Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Runs of every strategy that uses chance.")]
 _TimeLimit = Annotated[
     str, typer.Option("--time-limit", metavar="TIME", help="Of every run of a strategy that optimises.")
@@ -79,6 +87,7 @@ def compare(
     labels: _Labels = None,
     test: _Test = None,
     test_labels: _TestLabels = None,
+    spread: _Spread = "none",
     seeds: _Seeds = 5,
     id_column: options.IdColumn = None,
     array: options.ArrayKey = None,
@@ -118,6 +127,7 @@ with a linear probe trained on the picks of the round before; the first round is
             test=tested,
             test_labels=None if tested is None else _labels(test_labels, len(tested)),
             effort=Effort(time_limit=seconds, gap=share, threads=threads),
+            spread=spread,
         )
         if counts[-1] > len(table.points):
             raise HandfulError(f"--budgets {budgets} asks for more picks than {pool} has points, {len(table.points)}.")

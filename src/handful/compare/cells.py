@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from handful import strategies
 from handful.errors import HandfulError
 from handful.pool import Pool
+from handful.spread import METHODS
 from handful.strategies import Effort, Strategy
 
 Labels = NDArray[Any]
@@ -38,6 +39,9 @@ class Contest:
     labels, test, test_labels
         Labels of the pool, and points and labels for the accuracy of the linear probe.
     effort : Effort
+    spread : str
+        How labels are spread over the pool before probes learn from them, for all strategies alike: "none", "graph",
+        "nearest" or "plan".
     """
 
     points: NDArray[Any]
@@ -49,6 +53,7 @@ class Contest:
     test: NDArray[Any] | None = None
     test_labels: Labels | None = None
     effort: Effort = field(default_factory=Effort)
+    spread: str = "none"
 
     def __post_init__(self) -> None:
         if not self.budgets or list(self.budgets) != sorted(set(self.budgets)) or self.budgets[0] < 1:
@@ -62,6 +67,10 @@ class Contest:
             raise HandfulError("test points and test labels must be given together")
         if self.test is not None and self.labels is None:
             raise HandfulError("test points measure a probe trained on labels: give the labels of the pool too")
+        if self.spread not in ("none", *METHODS):
+            raise HandfulError(f"spread must be one of none, {', '.join(METHODS)}; got {self.spread!r}")
+        if self.spread != "none" and self.labels is None:
+            raise HandfulError("labels can be spread only where there are some: give the labels of the pool")
         _check_lengths(self.labels, self.points, "labels")
         _check_lengths(self.test_labels, self.test, "test labels")
         if self.test is not None and self.test.shape[1:] != self.points.shape[1:]:
@@ -81,6 +90,7 @@ class Contest:
     def identity(self) -> dict[str, Any]:
         """What must be the same for results to belong to one comparison."""
         return {
+            "spread": None if self.spread == "none" else self.spread,
             "pool": self.pool().fingerprint[:16],
             "metric": self.metric,
             "labels": _checksum(self.labels),

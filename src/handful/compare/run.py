@@ -12,7 +12,7 @@ from handful import strategies
 from handful.compare.cells import BOUND, Cell, Contest
 from handful.compare.measures import closeness, effective_classes
 from handful.compare.peak import peak_memory
-from handful.compare.probe import Features, Probe
+from handful.compare.probing import Probing
 from handful.strategies import Outcome, Strategy, Task
 from handful.strategies.common.start import without_model
 
@@ -49,11 +49,11 @@ def run(
     known = {cell.key: cell for cell in done}
     keys = cells_of(contest)
     missing = [key for key in keys if key not in known]
-    features = Features(contest.points, contest.metric) if contest.labels is not None else None
+    probing = Probing(contest) if contest.labels is not None else None
     for count, key in enumerate(missing):
         if started:
             started(key, len(keys) - len(missing) + count, len(keys))
-        known[key] = _run_cell(contest, key, known, features)
+        known[key] = _run_cell(contest, key, known, probing)
         if finished:
             finished(known[key])
     return [known[key] for key in keys]
@@ -64,12 +64,12 @@ def _chancy(strategy: Strategy) -> bool:
     return strategy.seeded or bool(strategy.needs)
 
 
-def _run_cell(contest: Contest, key: Key, known: dict[Key, Cell], features: Features | None) -> Cell:
+def _run_cell(contest: Contest, key: Key, known: dict[Key, Cell], probing: Probing | None) -> Cell:
     name, budget, seed, rounds = key
     before: tuple[int, ...] = ()
     if len(rounds) > 1:
         before = known[(name, rounds[-2], seed, rounds[:-1])].picks
-    chosen, task = _prepared(contest, strategies.get(name), budget, np.array(before, np.int64), seed, features)
+    chosen, task = _prepared(contest, strategies.get(name), budget, np.array(before, np.int64), seed, probing)
     with peak_memory() as peak:
         start = time.perf_counter()
         outcome = chosen.run(task)
@@ -93,12 +93,12 @@ def _run_cell(contest: Contest, key: Key, known: dict[Key, Cell], features: Feat
         objective=outcome.objective,
         objective_bound=_bound(outcome),
         classes=None if contest.labels is None else effective_classes(contest.labels[picks]),
-        accuracy=_accuracy(contest, picks, features),
+        accuracy=_accuracy(picks, probing),
     )
 
 
 def _prepared(
-    contest: Contest, strategy: Strategy, budget: int, before: Indices, seed: int, features: Features | None
+    contest: Contest, strategy: Strategy, budget: int, before: Indices, seed: int, probing: Probing | None
 ) -> tuple[Strategy, Task]:
     """The strategy and its task; random picks where it needs a model and there is none yet."""
     pool = contest.pool()
@@ -106,10 +106,10 @@ def _prepared(
     if not strategy.needs:
         return strategy, Task.of(pool, new, seed=seed, effort=contest.effort)
     assert contest.labels is not None
-    assert features is not None
+    assert probing is not None
     labels = contest.labels[before]
-    probe = Probe.fit(features.of(contest.points[before]), labels) if len(before) else None
-    probabilities = probe.probabilities(features.of(contest.points)) if probe else None
+    probe = probing.fit(before) if len(before) else None
+    probabilities = probe.probabilities(probing.pool) if probe else None
     if probe is None or probabilities is None:
         starts = without_model(strategy, first=not len(before))
         return starts, Task.of(pool, new, already=before, seed=seed, effort=contest.effort)
@@ -126,8 +126,5 @@ def _bound(outcome: Outcome) -> float | None:
     return outcome.selection.lower_bound
 
 
-def _accuracy(contest: Contest, picks: Indices, features: Features | None) -> float | None:
-    if contest.labels is None or contest.test is None or contest.test_labels is None or features is None:
-        return None
-    probe = Probe.fit(features.of(contest.points[picks]), contest.labels[picks])
-    return probe.accuracy(features.of(contest.test), contest.test_labels)
+def _accuracy(picks: Indices, probing: Probing | None) -> float | None:
+    return None if probing is None else probing.accuracy(picks)

@@ -70,7 +70,7 @@ class Classifier:
 
     def features(self, inputs: Array) -> NDArray[np.float32]:
         """What the last layer sees of every input."""
-        return self._passed(inputs, self.head[:-1])
+        return self._passed(inputs, nn.Sequential(*list(self.head)[:-1]))
 
     def accuracy(self, inputs: Array, labels: ArrayLike) -> float:
         """Share of the inputs whose class it says."""
@@ -197,8 +197,7 @@ def _fit(
         total = counts[rows].sum()
         if total > 0:
             optimiser.zero_grad()
-            loss: Tensor = (counts[rows] * losses).sum() / total
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward((counts[rows] * losses).sum() / total)
             optimiser.step()
 
 

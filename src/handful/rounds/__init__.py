@@ -18,11 +18,12 @@ from handful.rounds.learners import Examples, Learned, Learner, NetworkLearner, 
 from handful.rounds.oracle import Known, Oracle, Person, Waiting
 from handful.rounds.run import Setting, Tell, run
 from handful.rounds.schedule import paper_schedule
-from handful.rounds.spreading import Spreading
 from handful.rounds.store import FILE, Round, Store
 from handful.rounds.table import Entry, Table, markdown, rows, table
+from handful.spreading import Spreading
 
 __all__ = [
+    "FILE",
     "Config",
     "Entry",
     "Examples",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from handful.rounds.features import FeatureSource, Fixed, LastClassifier
 from handful.rounds.learners import Learner, NetworkLearner, ProbeLearner, Tables
 from handful.rounds.oracle import Known, Oracle, Person
 from handful.rounds.run import Setting
-from handful.rounds.spreading import Spreading
+from handful.spreading import Spreading
 
 if TYPE_CHECKING:
     from handful.learning.saved import ImageEncoder
@@ -27,6 +28,7 @@ Both = tuple[Points, Points | None]
 Say = Callable[[str], None]
 
 _SAVED = "features.npz"
+_SOURCE = "source-features.npy"
 
 
 def load(data: Data) -> Dataset:
@@ -42,7 +44,7 @@ def build(config: Config, folder: Path, say: Say | None = None) -> Setting:
     say = say or (lambda _: None)
     say(f"reading {config.data.name}")
     data = load(config.data)
-    classes = config.oracle.classes or data.classes
+    classes = _classes(config, data)
     if config.classifier.kind == "network" and not data.images:
         raise HandfulError(f"a whole network learns from images, and {data.name} has none; take a head or a probe")
     maker = _Maker(config, data, folder, say)
@@ -55,6 +57,16 @@ def build(config: Config, folder: Path, say: Say | None = None) -> Setting:
     if config.oracle.kind == "data" and not data.labelled:
         raise HandfulError(f"{data.name} has no labels: give a file with them, or set oracle.kind to person")
     return Setting(oracle, source, maker.learner(start, len(classes)), metric, spreading)
+
+
+def _classes(config: Config, data: Dataset) -> tuple[str, ...]:
+    """Those of the data set; a person may name them where it has none."""
+    told = config.oracle.classes
+    if data.classes and told and set(told) != set(data.classes):
+        raise HandfulError(
+            f"oracle.classes are {', '.join(told)}, and those of {data.name} {', '.join(data.classes)}: leave them out"
+        )
+    return data.classes or told
 
 
 class _Maker:
@@ -95,6 +107,8 @@ class _Maker:
         told = self.config.classifier
         labels = self.data.test_labels
         unit = self.config.features.metric == "cosine"
+        if self.config.source is not None and (told.kind != "head" or told.augment is not None):
+            raise HandfulError("labels of a source are learned from by a head on features: set classifier.kind to head")
         if told.kind == "probe":
             return ProbeLearner(Tables(start[0], classes, start[1], labels), self.config.features.metric)
         from handful.learning.classifier import Training
@@ -107,7 +121,21 @@ class _Maker:
             if self.trained is None:
                 raise HandfulError("classifier.augment needs images and an encoder: set features.source to one")
             return NetworkLearner(images, training, encoder=self.trained, augment=self._augment())
-        return NetworkLearner(Tables(start[0], classes, start[1], labels), training, unit=unit)
+        tables = Tables(start[0], classes, start[1], labels)
+        return NetworkLearner(tables, training, unit=unit, base=self._base())
+
+    def _base(self) -> tuple[Points, NDArray[np.int64]] | None:
+        """Features and labels of the other domain."""
+        if self.source is None:
+            return None
+        if self.trained is None:
+            raise HandfulError("a source needs features that both domains have: set features.source to an encoder")
+        path = self.folder / _SOURCE
+        if not path.is_file():
+            part = path.with_suffix(".part.npy")
+            np.save(part, self.trained.features(self.source[0], device=self.config.classifier.device))
+            part.replace(path)
+        return np.load(path), self.source[1]
 
     def _flat(self) -> Both:
         def flat(points: Points) -> Points:
@@ -159,29 +187,38 @@ class _Maker:
         return ImageEncoder.load(made) if made.is_file() else getattr(self, f"_{source.replace('-', '_')}")()
 
     def _simclr(self) -> ImageEncoder:
-        from handful.learning.augment import preset
-        from handful.learning.simclr import SimCLR, train
+        from handful.learning.settings import simclr_settings
+        from handful.learning.simclr import train
 
-        told = dict(self.config.simclr)
-        if isinstance(told.get("views"), str):
-            told["views"] = preset(told["views"])
-        images = self.data.pool if self.data.unlabelled is None else self.data.unlabelled
         return train(
-            np.asarray(images), _settings(SimCLR, told, "simclr"), folder=self.folder / "simclr",
+            np.asarray(self.data.pool if self.data.unlabelled is None else self.data.unlabelled),
+            simclr_settings(self.config.simclr),
+            folder=self.folder / "simclr",
             device=self.config.classifier.device,
             progress=lambda epoch: self.say(f"SimCLR, epoch {epoch.number} of {epoch.epochs}"),
-        )[0]  # fmt: skip
+        )[0]
 
     def _f_dal(self) -> ImageEncoder:
-        from handful.learning.fdal import FDAL, train
+        from handful.learning.fdal import train
+        from handful.learning.settings import fdal_settings
 
-        assert self.config.source is not None
-        source = load(self.config.source)
+        assert self.source is not None
         return train(
-            source.pool, source.ask(np.arange(len(source))), self.data.pool, _settings(FDAL, self.config.fdal, "fdal"),
-            folder=self.folder / "f-dal", device=self.config.classifier.device,
+            *self.source,
+            self.data.pool,
+            fdal_settings(self.config.fdal),
+            folder=self.folder / "f-dal",
+            device=self.config.classifier.device,
             progress=lambda epoch: self.say(f"f-DAL, epoch {epoch.number} of {epoch.epochs}"),
-        ).images  # fmt: skip
+        ).images
+
+    @cached_property
+    def source(self) -> tuple[Points, NDArray[np.int64]] | None:
+        """Images of the other domain, and all their labels."""
+        if self.config.source is None:
+            return None
+        found = load(self.config.source)
+        return found.pool, found.ask(np.arange(len(found)))
 
     def _fresh(self) -> Callable[[int], ImageEncoder]:
         """An untrained encoder for each seed, with the mean and deviation of the pool's images."""
@@ -209,11 +246,3 @@ class _Maker:
         from handful.learning.augment import augmentation, preset
 
         return augmentation(preset(self.config.classifier.augment), self.data.pool.shape[1], self.data.pool.shape[3])
-
-
-def _settings(kind: Any, told: dict[str, Any], section: str) -> Any:
-    known = kind.__dataclass_fields__
-    for word in told:
-        if word not in known:
-            raise HandfulError(f"[{section}] has no {word!r}; it may have {', '.join(known)}")
-    return kind(**told)

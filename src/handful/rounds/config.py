@@ -91,6 +91,8 @@ class Budget:
             raise HandfulError("[budget] needs either rounds = [10, 10, 20], or step and total")
         if not all(isinstance(count, int) and count > 0 for count in self.rounds):
             raise HandfulError(f"budget.rounds must be whole numbers of 1 or more; got {list(self.rounds)}")
+        if self.step is not None and self.total is not None:
+            paper_schedule(self.step, self.total)
 
     @property
     def schedule(self) -> tuple[int, ...]:
@@ -113,8 +115,8 @@ class Select:
     parts : int
         The pool is cut at random into so many parts, and each gives its share of the budget.
     gap, rounds, time_limit, threads, memory
-        Of strategies that optimise; see `handful.select`. Picks that ``time_limit`` (seconds) cut off can't be
-        repeated exactly.
+        Of strategies that optimise; see `handful.select`. With ``rounds`` of 0 only gap and clock end them. Picks that
+        ``time_limit`` (seconds) cut off can't be repeated exactly.
     """
 
     strategies: tuple[str, ...] = ("wasserstein",)
@@ -122,7 +124,7 @@ class Select:
     start: str | None = None
     parts: int = 1
     gap: float = 0.01
-    rounds: int | None = 3
+    rounds: int = 3
     time_limit: float = 600.0
     threads: int | None = None
     memory: int | None = None
@@ -136,6 +138,8 @@ class Select:
             strategies.get(name)
         if self.start is not None and strategies.get(self.start).needs:
             raise HandfulError(f"select.start {self.start!r} needs a model, and there is none in the first round")
+        if self.rounds < 0:
+            raise HandfulError(f"select.rounds must be 0 or more; got {self.rounds}")
         if self.parts < 1:
             raise HandfulError(f"select.parts must be 1 or more; got {self.parts}")
 
@@ -190,8 +194,8 @@ class Asked:
 class Config:
     """A whole run.
 
-    ``source`` is the labelled data set of domain adaptation; ``simclr`` and ``fdal`` are settings of
-    `handful.learning.simclr.SimCLR` and `handful.learning.fdal.FDAL`.
+    ``source`` is the labelled domain of domain adaptation, which the head learns from too; ``simclr`` and ``fdal`` are
+    settings of `handful.learning.simclr.SimCLR` and `handful.learning.fdal.FDAL`.
     """
 
     data: Data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -98,7 +98,8 @@ class _Probed:
 class NetworkLearner:
     """A fresh head on features or on a frozen encoder; with ``fresh`` a whole network that begins anew each time.
 
-    ``unit`` scales features to unit length, as the metric cosine sees them.
+    ``unit`` scales features to unit length, as the metric cosine sees them; ``base`` are points of another domain with
+    their classes, which are learned from too and count as much in all as the examples do.
     """
 
     tables: Tables
@@ -106,19 +107,26 @@ class NetworkLearner:
     encoder: ImageEncoder | None = None
     fresh: Any = None
     augment: Augmentation | None = None
-    unit: bool = field(default=False)
+    unit: bool = False
+    base: tuple[Points, Indices] | None = None
 
     def learn(self, examples: Examples, seed: int) -> Learned:
         """Train it."""
         from handful.learning.classifier import train
 
+        inputs, classes, weights = self.tables.pool[examples.rows], examples.classes, examples.weights
+        if self.base is not None:
+            points, known = self.base
+            own = np.ones(len(inputs)) if weights is None else weights
+            weights = np.append(own, np.full(len(points), own.sum() / len(points)))
+            inputs, classes = np.concatenate([inputs, points]), np.append(classes, known)
         trained = train(
-            self._inputs(self.tables.pool[examples.rows]),
-            examples.classes,
+            self._inputs(inputs),
+            classes,
             self.tables.classes,
             encoder=self.encoder if self.fresh is None else self.fresh(seed),
             whole=self.fresh is not None,
-            weights=examples.weights,
+            weights=weights,
             augment=self.augment,
             training=self.training,
             seed=seed,

@@ -16,8 +16,8 @@ from handful.rounds.features import FeatureSource
 from handful.rounds.learners import Examples, Learned, Learner
 from handful.rounds.oracle import Oracle, Waiting
 from handful.rounds.pick import Question, pick
-from handful.rounds.spreading import Spreading
 from handful.rounds.store import Round, Store
+from handful.spreading import Spreading
 from handful.strategies import Effort
 
 Indices = NDArray[np.int64]
@@ -117,7 +117,7 @@ class Chain:
                 labels,
                 None if last is None else last.probabilities(),
                 mixed(self.seed, number, _SELECT),
-                Effort(self.select.time_limit, self.select.gap, self.select.rounds, self.select.threads,
+                Effort(self.select.time_limit, self.select.gap, self.select.rounds or None, self.select.threads,
                        self.select.memory),
             ),
             self.select.parts,
@@ -140,11 +140,17 @@ class Chain:
         """What the learner knows after a round: not kept on disk, as the same labels and seed teach it the same."""
         if self._last is None or self._last[0] != number:
             rows, labels = self._known(number + 1)
-            examples = Examples(rows, labels)
-            if self.setting.spreading is not None:
-                examples = self.setting.spreading.spread(self._pool(number), examples)
+            examples = self._examples(number, rows, labels)
             self._last = number, self.setting.learner.learn(examples, mixed(self.seed, number, _LEARN))
         return self._last[1]
+
+    def _examples(self, number: int, rows: Indices, labels: Indices) -> Examples:
+        """The labelled points or, if labels are spread, all that they reach, each as much as it is certain."""
+        if self.setting.spreading is None:
+            return Examples(rows, labels)
+        found = self.setting.spreading.spread(self._pool(number), rows, labels)
+        reached = np.flatnonzero(found.confidence > 0)
+        return Examples(reached, found.labels[reached].astype(np.int64), found.confidence[reached])
 
     def _pool(self, number: int) -> Pool:
         """The pool as its features are in a round."""

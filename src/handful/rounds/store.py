@@ -78,8 +78,12 @@ class Store:
         self.path = path
         try:
             self._file = sqlite3.connect(path)
+        except sqlite3.OperationalError as error:
+            raise HandfulError(f"{path} can't be opened ({error}); choose another folder") from error
+        try:
             self._file.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
+            self._file.close()
             raise HandfulError(f"{path} is no file of rounds ({error}); choose another folder") from error
 
     @classmethod
