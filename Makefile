@@ -14,7 +14,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.installed-test
-	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks examples docs
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
