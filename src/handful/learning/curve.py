@@ -29,7 +29,7 @@ def write_curve(history: Sequence[Epoch], folder: Path) -> None:
     for name in names:
         axes.plot([line.number for line in history], [line.losses[name] for line in history], label=name, marker=".")
     axes.set_xlabel("epoch")
-    axes.set_ylabel("mean over the epoch's steps")
+    axes.set_ylabel("loss" if len(names) == 1 else "mean over the epoch's steps")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     if len(names) > 1:

