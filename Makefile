@@ -2,16 +2,31 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+CLEAN  := build/clean
 
-.PHONY: demo test clean
+.PHONY: demo test check docs wheel-test clean
 
 demo: $(VENV)/.installed-plot
 	$(BIN)/handful demo -o demo --force
 
 test: $(VENV)/.installed-test
-	$(BIN)/ruff check src tests benchmarks
+	$(MAKE) --no-print-directory -j 2 --output-sync=target check wheel-test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.installed-test
+	$(BIN)/ruff check src tests benchmarks examples docs
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict --site-dir site
+
+# The sdist, the wheel built from it, and that wheel at work where nothing else is installed.
+wheel-test: $(VENV)/.installed-test
+	rm -rf dist $(CLEAN)
+	$(BIN)/python -m build --outdir dist . > /dev/null
+	$(PYTHON) -m venv --without-pip $(CLEAN)
+	$(BIN)/pip --python $(CLEAN)/bin/python install --quiet --disable-pip-version-check --no-compile dist/*.whl
+	$(CLEAN)/bin/python tests/smoke.py
 
 $(VENV)/.installed-%: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,4 +34,4 @@ $(VENV)/.installed-%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo dist build site .pytest_cache .hypothesis .mypy_cache .ruff_cache

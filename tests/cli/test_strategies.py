@@ -79,7 +79,7 @@ def test_a_comparison_is_shown_kept_and_gone_on_with(run: Run, folder: Path) -> 
     points = np.load("pool.npy")
     np.savez("data.npz", train=points[:40], y=np.arange(40) % 3, test=points[40:], z=np.arange(20) % 3)
     words = ["--array", "train", "--labels", "data.npz:y", "--test", "data.npz:test", "--test-labels", "data.npz:z"]
-    words += ["--strategies", "random,facility-location,facility-location-exact,maximum-entropy", "--time-limit", "5s"]
+    words += ["--strategies", "random,facility-location,facility-location-exact,maximum-entropy", "--time-limit", "2s"]
     first = run("compare", "data.npz", "-b", "3,6", "--seeds", 2, *words, "-o", "c")
     assert first.exit_code == 0, first.output
     for budget in (3, 6):
