@@ -24,8 +24,8 @@ from handful.starts import greedy_starts
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_PART = 50_000  # points on which a step is timed whose time grows with the points
-_TRIES = 5  # perturbations timed
+_PART = 200_000  # points on which a step is timed whose time grows with the points
+_TRIES, _SEEDS = 5, 4  # perturbations, and picks to start with, that are timed
 _EXACT = 2  # times that the plan of a search in single precision takes in double
 # Counted on pools of all sizes:
 _TURNS, _TURNS_AFTER = 4, 2  # of transport and medoids on the whole pool; the same after the search on a sample
@@ -119,12 +119,12 @@ class _Probe:
         part = self._search(self._rows(_PART), pool.candidates)
         start = part.seed(problem.new, self.random)
         plan = part.solve(start)
-        few = slice(0, len(part.rows))
-        seeding = problem.new * work(lambda: pool.distances(start[:1], few, dtype=np.float32))
+        whole, few = self._search(None, pool.candidates), min(_SEEDS, problem.new)
+        seeding = work(lambda: whole.seed(few, self.random)) * problem.new / few if few else 0.0
         solving, moving = work(lambda: part.solve(start)), work(lambda: part.moved(start, plan))
         sampled = pool.n > 2 * SAMPLE
         turns = _TURNS_AFTER if sampled else _TURNS
-        total = (seeding + _EXACT * solving + turns * (solving + moving)) * pool.n / len(part.rows)
+        total = seeding + (_EXACT * solving + turns * (solving + moving)) * pool.n / len(part.rows)
         if sampled:
             count = min(SAMPLE_CANDIDATES, len(pool.candidates))
             sample = self._search(self._rows(SAMPLE), np.sort(self._candidates(count)))
@@ -175,7 +175,7 @@ class _Probe:
         allowed = self.pool.candidates
         return self.random.choice(allowed, min(count, len(allowed)), replace=False)
 
-    def _search(self, rows: Indices, candidates: Indices) -> Search:
+    def _search(self, rows: Indices | None, candidates: Indices) -> Search:
         return Search(self.pool, self.problem.shares, candidates, self.problem.forced, rows)
 
 
