@@ -98,6 +98,8 @@ def test_the_summary_is_complete_and_takes_more(tmp_path: Path) -> None:
         "metric": "cosine",
         "budget": 2,
         "already": 1,
+        "candidates": 10,
+        "restriction": "",
         "picks_weight": {"low": 1 / 3, "high": 1 / 3},
         "distance": selection.distance,
         "lower_bound": selection.lower_bound,

@@ -86,9 +86,18 @@ def little(pool: Pool, picks: int, kept: int) -> int:
 )
 def test_picks_and_bounds_are_those_of_threads(more: dict[str, Any], tmp_path: Path) -> None:
     common: dict[str, Any] = {"rounds": 1, "gap": 0.001, "seed": 3, "threads": 1} | more
+    one = handful.select(points(400, 6, repeated=False), 6, **common)
+    other = handful.select(points(400, 6, repeated=False), 6, device="cpu-torch", **common)
+    assert_same(one, other)
+    assert_valid(other, tmp_path)
+
+
+def test_bounds_are_those_of_threads_where_candidates_are_copies(tmp_path: Path) -> None:
+    """Which of equally good copies a search meets first is left to rounding; what is proven is not."""
+    common: dict[str, Any] = {"already": [3, 8], "rounds": 1, "gap": 0.001, "seed": 3, "threads": 1}
     one = handful.select(points(400, 6), 6, **common)
     other = handful.select(points(400, 6), 6, device="cpu-torch", **common)
-    assert_same(one, other)
+    assert abs(one.lower_bound - other.lower_bound) <= 1e-6 * one.lower_bound
     assert_valid(other, tmp_path)
 
 
