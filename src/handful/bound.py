@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handful import lifted
-from handful.blocks import Workers, slices
+from handful.blocks import Passes, Workers, slices
 from handful.lifted import Shares
 from handful.pool import Pool
 from handful.regions import Rule, cheapest
@@ -26,9 +26,10 @@ from handful.sample import Sample
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+AWAY = 10_000_000  # costs from which on it is worth the way to ask another executor than threads for them
+
 _FIRST = np.zeros(1, np.int64)
-_TALL, _WIDTH = 256, 1024  # candidates and points of a tile of costs that stays in the cache
-_SAMPLE = 1024  # points on which thresholds are first guessed
+_PRECISE = 2_000_000  # costs in double precision that a thread looks at together
 _MANY = 256  # rows not kept from which on a sweep is faster than looking at each
 
 
@@ -75,22 +76,22 @@ class Field:
         self.rules: tuple[Rule, ...] = ()
         self.workers = workers
         self._dtype = dtype
-        self.rows = Rows(pool, self.candidates, room + len(forced), dtype)
+        executor = workers.executor if pool.n * len(self.candidates) >= AWAY else None
+        passes = Rows if executor is None else executor.passes
+        self.rows: Passes = passes(pool, shares, min(room + len(forced), len(self.candidates)), dtype)
         # Of every candidate: a bound below its value, its threshold, and how far off that may be. At prices of 0 no
         # value is negative.
         self._prices = np.zeros(pool.n)
         self._floors = np.zeros(len(self.candidates))
         self._thresholds = np.zeros(len(self.candidates))
         self._widths = np.full(len(self.candidates), np.inf)
-        # A fixed seed: the sample only decides how sharp the floors are, not what they mean.
-        self._sample = np.random.default_rng(0).choice(pool.n, min(_SAMPLE, pool.n), p=pool.masses)
 
     def narrowed(self, forced: Indices, open_ones: Indices, workers: Workers | None = None) -> Field:
         """A field of these positions only; what is kept in memory is shared with it."""
         left = np.concatenate([forced, open_ones])
         part = copy.copy(self)
         part.workers = workers or self.workers
-        part.candidates, part.rows = self.candidates[left], self.rows.subset(left)
+        part.candidates = self.candidates[left]
         part._floors, part._thresholds, part._widths = self._floors[left], self._thresholds[left], self._widths[left]
         part.forced, part.open = np.arange(len(forced)), np.arange(len(forced), len(left))
         part.rules = tuple(rule.among(left) for rule in self.rules)
@@ -118,7 +119,8 @@ class Field:
 
     def keep(self, positions: Indices) -> None:
         """Have in memory the costs of the forced candidates and of these, and of others only as there is room left."""
-        self.rows.keep(np.concatenate([self.forced, positions]), self.workers)
+        wanted = self.candidates[np.concatenate([self.forced, positions])]
+        self.rows.keep(wanted, self.candidates, self.workers)
 
     def cheapest(self, count: int) -> Indices:
         """Open positions, those of least value first, at most so many."""
@@ -146,11 +148,9 @@ class Field:
         counted = self._look_by_rules(missing) if self.rules else self._look_for(missing, slack)
         chosen = np.concatenate([self.forced, counted])
         value = float(self.pool.masses @ prices + self._floors[chosen].sum())
-        taken = np.zeros(self.pool.n)
-        for part in self.rows.parts(chosen):
-            costs, rows = self.rows.costs(part)
-            taken += lifted.served(costs, rows, prices, self.pool.masses, self.shares, self._thresholds[part])
-        return Evaluation(prices, value, self._floors[self.open], self.candidates[chosen], self.pool.masses - taken)
+        picks = self.candidates[chosen]
+        taken = self.rows.taken(picks, prices, self._thresholds[chosen], self.workers)
+        return Evaluation(prices, value, self._floors[self.open], picks, self.pool.masses - taken)
 
     def prove(self, evaluation: Evaluation) -> tuple[float, Floats]:
         """What is certain in spite of rounding: the bound and, for every open candidate, one for selections with it.
@@ -183,14 +183,16 @@ class Field:
 
     def _precise(self, positions: Indices, prices: Floats) -> Floats:
         """Values at these positions from distances in double precision."""
-        found = np.empty(len(positions))
-        for part in slices(len(positions), self.rows.step):
+
+        def values(part: slice) -> Floats:
             costs = self.pool.distances(self.candidates[positions[part]])
-            count = len(costs)
-            found[part], _ = lifted.values(
-                costs, np.arange(count), prices, self.pool.masses, self.shares, np.zeros(count), np.full(count, np.inf)
-            )
-        return found
+            rows = np.arange(len(costs))
+            anywhere = np.full(len(rows), np.inf)
+            found, _ = lifted.values(costs, rows, prices, self.pool.masses, self.shares, np.zeros(len(rows)), anywhere)
+            return found
+
+        parts = slices(len(positions), max(1, _PRECISE // self.pool.n))
+        return np.concatenate([np.zeros(0), *self.workers.map(values, parts)])
 
     def _aim(self, prices: Floats) -> None:
         """Carry what is known of the candidates from the last prices over to these."""
@@ -216,7 +218,8 @@ class Field:
             seen, unseen = np.append(seen, unseen[:batch]), unseen[batch:]
             self._look(np.sort(seen[-batch:]))
             enough = np.partition(self._floors[seen], count - 1)[count - 1] if len(seen) >= count else np.inf
-            unsharp = unseen[(self._floors[unseen] <= enough + slack) & ~self.rows.kept(unseen)]
+            unsharp = unseen[self._floors[unseen] <= enough + slack]
+            unsharp = unsharp[~self.rows.kept(self.candidates[unsharp])]
             if len(unsharp) > _MANY and len(seen) <= 2 * count:
                 self._sweep(np.sort(unsharp))
                 unseen = unseen[np.argsort(self._floors[unseen], kind="stable")]
@@ -245,31 +248,12 @@ class Field:
 
     def _sweep(self, positions: Indices) -> None:
         """Bound the values at these positions from below, in one pass over their costs that selects nothing."""
-        prices, sample, masses = self._prices, self._sample, self.pool.masses
-        sample_prices = prices[sample]
-
-        def floors(part: Indices) -> tuple[Floats, Floats]:
-            picks = self.candidates[part]
-            few = self.pool.distances(picks, sample, dtype=self._dtype)
-            thresholds = lifted.sampled_thresholds(few, sample_prices, self.shares)
-            taken = np.zeros(len(part))
-            for points, costs in self.pool.tiles(picks, _WIDTH, self._dtype):
-                lifted.add_taken(costs, prices[points], masses[points], thresholds, taken)
-            return lifted.floors(taken, self.shares, thresholds), thresholds
-
-        parts = [positions[block] for block in slices(len(positions), _TALL)]
-        for part, (found, thresholds) in zip(parts, self.workers.map(floors, parts), strict=True):
-            self._floors[part] = np.maximum(self._floors[part], found)
-            self._thresholds[part], self._widths[part] = thresholds, np.inf
+        found, thresholds = self.rows.floors(self.candidates[positions], self._prices, self.workers)
+        self._floors[positions] = np.maximum(self._floors[positions], found)
+        self._thresholds[positions], self._widths[positions] = thresholds, np.inf
 
     def _look(self, positions: Indices) -> None:
         """Compute the values at these positions."""
-
-        def values(part: Indices) -> tuple[Floats, Floats]:
-            costs, rows = self.rows.costs(part)
-            thresholds, widths = self._thresholds[part], self._widths[part]
-            return lifted.values(costs, rows, self._prices, self.pool.masses, self.shares, thresholds, widths)
-
-        parts = self.rows.parts(positions)
-        for part, (found, thresholds) in zip(parts, self.workers.map(values, parts), strict=True):
-            self._floors[part], self._thresholds[part], self._widths[part] = found, thresholds, 0.0
+        picks, thresholds, widths = self.candidates[positions], self._thresholds[positions], self._widths[positions]
+        found, thresholds = self.rows.values(picks, self._prices, thresholds, widths, self.workers)
+        self._floors[positions], self._thresholds[positions], self._widths[positions] = found, thresholds, 0.0

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from handful.blocks import workers
 from handful.clock import Clock, Stopped
+from handful.executors import executor
 from handful.forecast import forecast
 from handful.medoid_run import kind_of_run
 from handful.pool import Pool, as_pool
@@ -36,6 +37,8 @@ def select(
     memory: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    ray: str | None = None,
+    device: str | None = None,
 ) -> Selection:
     """Pick the points whose Wasserstein distance to the pool is least, with proof.
 
@@ -70,6 +73,10 @@ def select(
     checkpoint : path, optional
         A file into which the run writes its certificate every two minutes and at its end. If it is there already the
         run goes on from it, with a time limit of its own.
+    ray : str, optional
+        Make the passes over all candidates by actors of a Ray cluster: its address, or "local" for one of its own.
+    device : str, optional
+        Make them by torch: on a card, "cuda" or "cuda:1", or on the processor, "cpu-torch".
 
     Returns
     -------
@@ -79,12 +86,22 @@ def select(
     clock = Clock(time_limit)
     pool = as_pool(pool, metric, masses, candidates)
     problem = Problem.of(pool, budget, picks_weight, already, count_already)
-    plan = forecast(
-        (pool.n, pool.dimension), pool.points.itemsize, pool.metric.name, problem.budget, len(pool.candidates), memory
-    )
     file = None if checkpoint is None else Path(checkpoint)
     before = None if file is None else saved(file, problem)
-    with clock.catching_interrupts(), workers(threads, clock) as crew:
+    with (
+        clock.catching_interrupts(),
+        executor(ray, device, threads) as passes,
+        workers(threads, clock, passes) as crew,
+    ):
+        plan = forecast(
+            (pool.n, pool.dimension),
+            pool.points.itemsize,
+            pool.metric.name,
+            problem.budget,
+            len(pool.candidates),
+            memory,
+            passes.holding if passes else None,
+        )
         run = kind_of_run(problem)(problem, crew, plan, seed, gap, progress, file)
         try:
             run.begin(before)

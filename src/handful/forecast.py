@@ -15,6 +15,30 @@ _BLOCKS = 200_000_000  # blocks being computed, on all threads
 
 
 @dataclass(frozen=True)
+class Holding:
+    """Who keeps distances, if not this process.
+
+    ``where`` says it in words. A card has ``room`` bytes of its own; without, the distances count as memory of the run.
+    So do ``fixed`` bytes and ``copies`` of the points in single precision, beside what a run takes without.
+    """
+
+    where: str
+    room: int | None = None
+    fixed: int = 0
+    copies: int = 0
+
+    def space(self, left: int, points: int, asked: bool) -> int:
+        """Bytes for distances, where a run has so many ``left`` of its own; a card is filled unless a limit was asked.
+
+        ``points`` are the bytes of the points in single precision.
+        """
+        if self.room is None or left < 0:
+            return left
+        there = max(0, self.room - 6 * points)
+        return min(left, there) if asked else there
+
+
+@dataclass(frozen=True)
 class Forecast:
     """What a run takes.
 
@@ -34,18 +58,35 @@ class Forecast:
 
 
 def forecast(
-    shape: tuple[int, int], itemsize: int, metric: str, picks: int, candidates: int, memory: int | None = None
+    shape: tuple[int, int],
+    itemsize: int,
+    metric: str,
+    picks: int,
+    candidates: int,
+    memory: int | None = None,
+    holding: Holding | None = None,
 ) -> Forecast:
-    """Plan the memory of a run; raise where it does not fit ``memory`` bytes (default: `default_limit`)."""
+    """Plan the memory of a run; raise where it does not fit ``memory`` bytes.
+
+    Default: `default_limit`, and what ``holding`` takes beside.
+    """
     points, dimension = shape
-    limit = memory if memory is not None else default_limit()
-    coordinates = 0 if metric == "precomputed" else points * dimension * (8 + 4)
+    single = 0 if metric == "precomputed" else points * dimension * 4
+    beside = 0 if holding is None else holding.fixed + holding.copies * single
+    limit = memory if memory is not None else default_limit() + beside
     stored = points * dimension * itemsize
-    least = _BASE + _BLOCKS + stored + coordinates + 8 * points * (_VECTORS + 6 * picks)
-    exact = points * candidates <= _ALL // 2 and least + 8 * points * candidates <= limit
+    least = _BASE + _BLOCKS + stored + 3 * single + 8 * points * (_VECTORS + 6 * picks) + beside
+    space = limit - least if holding is None else holding.space(limit - least, single, memory is not None)
+    exact = points * candidates <= _ALL // 2 and 8 * points * candidates <= space
     row = (8 if exact else 4) * points
-    fitting = (limit - least) // row
+    fitting = space // row
     few = min(candidates, 4 * picks)
+    card = holding is not None and holding.room is not None
+    if fitting < few and card and limit - least >= row * few:
+        raise HandfulError(
+            f"{points:,} points and {picks} picks need {size(row * few)} for distances{_where(holding)}, but there is "
+            f"room for {size(space)}: free its memory, or give fewer points"
+        )
     if fitting < few:
         raise HandfulError(
             f"{points:,} points of {dimension} numbers and {picks} picks need at least {size(least + row * few)}, but "
@@ -54,7 +95,8 @@ def forecast(
         )
     active = min(candidates, fitting, max(_ACTIVE, 8 * picks, _ALL // points))
     room = min(candidates, max(active, fitting * 3 // 4))
-    total = least + row * active
+    here = least if card else least + row * room
+    total = least if card else least + row * active
     kept = "all distances" if active == candidates else f"the distances of {active:,} candidates"
     return Forecast(
         least,
@@ -62,11 +104,16 @@ def forecast(
         limit,
         active,
         room,
-        max(0, (limit - least - row * room) // (8 * points)),
+        max(0, (limit - here) // (8 * points)),
         exact,
         f"{picks} of {points:,} points, {candidates:,} of them candidates; "
-        f"about {size(total)} of memory, {kept} kept; at most {size(limit)}",
+        f"about {size(total)} of memory, {kept} kept{_where(holding)}"
+        f"{f' in {size(row * active)}' if card else ''}; at most {size(limit)}",
     )
+
+
+def _where(holding: Holding | None) -> str:
+    return "" if holding is None else f" {holding.where}"
 
 
 def default_limit() -> int:

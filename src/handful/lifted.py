@@ -56,9 +56,24 @@ def values(
     return _values(costs, rows, prices, masses, shares.low, shares.high, thresholds, widths)
 
 
-def served(costs: Costs, rows: Ints, prices: Floats, masses: Floats, shares: Shares, thresholds: Floats) -> Floats:
-    """The mass of every point that these candidates take together, at the thresholds that `values` returned."""
-    return _served(costs, rows, prices, masses, shares.low, shares.high, thresholds)
+def served(
+    costs: Costs,
+    rows: Ints,
+    prices: Floats,
+    masses: Floats,
+    shares: Shares,
+    thresholds: Floats,
+    tolerance: float = 0.0,
+    total: Floats | None = None,
+) -> Floats:
+    """The mass of every point that these candidates take together, at the thresholds that `values` returned.
+
+    Terms tie with the threshold if they differ from it by no more than the ``tolerance``. The mass is added to
+    ``total``, candidate after candidate, where one is given.
+    """
+    total = np.zeros(len(prices)) if total is None else total
+    _serve(costs, rows, prices, masses, shares.low, shares.high, thresholds, tolerance, total)
+    return total
 
 
 def sampled_thresholds(costs: Costs, prices: Floats, shares: Shares) -> Floats:
@@ -236,25 +251,31 @@ def _values(
 
 
 @njit(cache=True, nogil=True)
-def _served(
-    costs: Costs, rows: Ints, prices: Floats, masses: Floats, low: float, high: float, thresholds: Floats
-) -> Floats:
-    total = np.zeros(len(prices))
+def _serve(
+    costs: Costs,
+    rows: Ints,
+    prices: Floats,
+    masses: Floats,
+    low: float,
+    high: float,
+    thresholds: Floats,
+    tolerance: float,
+    total: Floats,
+) -> None:
     for k in range(len(rows)):
         row = costs[rows[k]]
-        threshold = thresholds[k]
+        lower, upper = thresholds[k] - tolerance, thresholds[k] + tolerance
         taken, tied = 0.0, 0.0
         for i in range(len(prices)):
             term = float(row[i]) - prices[i]
-            if term < threshold:
+            if term < lower:
                 taken += masses[i]
                 total[i] += masses[i]
-            elif term == threshold:
+            elif term <= upper:
                 tied += masses[i]
         # Terms that tie at the threshold share what is left of the mass the candidate must or may take.
-        rest = min(max(low - taken, 0.0), tied) if threshold >= 0 else min(max(high - taken, 0.0), tied)
+        rest = min(max(low - taken, 0.0), tied) if thresholds[k] >= 0 else min(max(high - taken, 0.0), tied)
         if rest > 0:
             for i in range(len(prices)):
-                if float(row[i]) - prices[i] == threshold:
+                if lower <= float(row[i]) - prices[i] <= upper:
                     total[i] += masses[i] * (rest / tied)
-    return total

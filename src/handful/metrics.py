@@ -68,6 +68,10 @@ class Metric:
         """Whether a weighted sum of costs to one point needs only the weighted mean of the others."""
         return self.name in ("cosine", "sqeuclidean")
 
+    def cancelled(self, dimension: int) -> float:
+        """Share of the squared norms below which a squared distance is computed from the coordinates."""
+        return math.inf if dimension <= _DIRECT else _CANCELLED
+
     def block(self, x: Block, y: Block, x_norms: Block, y_norms: Block, out: Block | None = None) -> Block:
         """Costs between prepared points ``x`` (rows of the result) and ``y`` (columns), in their own precision.
 
@@ -86,7 +90,7 @@ class Metric:
         # values are more exact than single precision is asked to be.
         fast = self.name == "rbf" and costs.dtype == np.float32
         code = _CODES["sqeuclidean" if fast else self.name]
-        _finish(costs, x, y, x_norms, y_norms, math.inf if direct else _CANCELLED, code, parameter)
+        _finish(costs, x, y, x_norms, y_norms, self.cancelled(x.shape[1]), code, parameter)
         if fast:
             costs *= np.float32(-0.5 / parameter**2)
             np.exp(costs, out=costs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,6 +14,7 @@ from scipy.sparse import csr_array
 
 from handful.errors import HandfulError
 from handful.metrics import Metric
+from handful.prepared import Prepared
 
 Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
@@ -124,6 +126,24 @@ class Pool:
             block = self.distances(candidates[start : start + step], members, dtype=np.float32)
             totals[:, start : start + step] = np.add.reduceat(block * shares, starts, axis=1).T
         return totals
+
+    def prepared(self, dtype: type[np.floating[Any]]) -> Prepared:
+        """What costs in ``dtype`` are computed from."""
+        metric = self.metric
+        cancelled = metric.cancelled(self.dimension)
+        if metric.name == "precomputed":
+            return Prepared(metric.name, metric.parameter, cancelled, self.points, np.zeros(self.n))
+        points, norms = self._prepare(np.float64 if metric.name == "ball" else dtype)
+        return Prepared(metric.name, metric.parameter, cancelled, points, norms)
+
+    def shipped(self, dtype: type[np.floating[Any]]) -> Pool:
+        """A copy that gives costs in ``dtype`` wherever it is sent, and holds no more than it needs for that."""
+        part = copy.copy(self)
+        part.candidates = np.empty(0, np.int64)
+        if self.metric.name != "precomputed":
+            inner = np.float64 if self.metric.name == "ball" else dtype
+            part.points, part._prepared = self.points[:0], {inner: self._prepare(inner)}
+        return part
 
     def rounding(self, dtype: type[np.floating[Any]]) -> float:
         """Bound on the absolute error of any distance computed in ``dtype``."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from handful.pool import Floats, Indices, Pool
 
+_GUESSED = 1024
+
 
 class Sample:
     """The pool as far as these ``rows`` go. Candidates are named by their rows in the whole pool."""
@@ -18,13 +20,13 @@ class Sample:
         self.rows = rows
         self.n = len(rows)
         self.masses = pool.masses[rows] / pool.masses[rows].sum()
-        self._pool = pool
+        self.pool = pool
 
     def distances(
         self, picks: Indices, points: slice | Indices = slice(None), *, dtype: type[np.floating[Any]] = np.float64
     ) -> Floats:
         """Costs between ``picks`` (rows of the result) and ``points`` of the sample (columns; default all)."""
-        return self._pool.distances(picks, self.rows[points], dtype=dtype)
+        return self.pool.distances(picks, self.rows[points], dtype=dtype)
 
     def tiles(self, picks: Indices, width: int, dtype: type[np.floating[Any]]) -> Iterator[tuple[slice, Floats]]:
         """Costs between ``picks`` and ``width`` points after the other."""
@@ -34,7 +36,20 @@ class Sample:
 
     def rounding(self, dtype: type[np.floating[Any]]) -> float:
         """Bound on the absolute error of any distance computed in ``dtype``."""
-        return self._pool.rounding(dtype)
+        return self.pool.rounding(dtype)
+
+
+def whole(points: Pool | Sample) -> Pool:
+    """The pool itself, or that of which these are a sample."""
+    return points.pool if isinstance(points, Sample) else points
+
+
+def by_mass(points: Pool | Sample) -> Indices:
+    """A thousand of the points, drawn by mass, on which thresholds are guessed.
+
+    The seed is fixed: they only decide how sharp the floors are, not what they mean.
+    """
+    return np.random.default_rng(0).choice(points.n, min(_GUESSED, points.n), p=points.masses)
 
 
 def drawn(pool: Pool, count: int, random: np.random.Generator) -> Sample | None:

@@ -151,6 +151,26 @@ CheckpointFile = Annotated[
     ),
 ]
 
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS|local",
+        help="Make the passes over all candidates on the Ray cluster at ADDRESS (HOST:6379 or auto), or on one of this "
+        "machine's own (local).",
+        rich_help_panel=_WORK,
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="cuda|cpu-torch",
+        help="Make them by torch: on a graphics card (cuda, cuda:1), or on the processor (cpu-torch).",
+        rich_help_panel=_WORK,
+    ),
+]
+
 Output = Annotated[
     Path | None,
     typer.Option(

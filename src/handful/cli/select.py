@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from handful.cli import benders, options, values
@@ -13,6 +15,8 @@ from handful.errors import HandfulError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from handful.forecast import Holding
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -54,6 +58,8 @@ def select(
     threads: options.Threads = None,
     memory: options.Memory = None,
     checkpoint: options.CheckpointFile = None,
+    ray: options.RayAddress = None,
+    device: options.Device = None,
     folder: options.Output = None,
     force: options.Force = False,
     picture: options.Picture = None,
@@ -90,8 +96,11 @@ def select(
     words.check(method)
     if strategy is not None and (method != "engine" or checkpoint is not None):
         raise HandfulError(f"--strategy {strategy} has a way of its own; leave out --method and --checkpoint.")
+    where = _elsewhere(ray, device, strategy is None and method == "engine")
     output = Output(folder, force, picture, as_json, quiet, report)
-    with live_line(not quiet, f"reading {pool.name}") as line:
+    # What Ray says of workers that die is no part of the result.
+    aside = redirect_stdout(sys.stderr) if ray else nullcontext()
+    with live_line(not quiet, f"reading {pool.name}") as line, aside:
         from handful.cli.by_strategy import runner
         from handful.metrics import Metric
 
@@ -106,7 +115,7 @@ def select(
         picks = budget if already_counts else budget + len(before)
         for note in known.notes:
             line.warn(note)
-        line.say(_what(table.points, metric, picks, rows, size))
+        line.say(_what(table.points, metric, picks, rows, size, _holding(threads, **where)))
         if strategy is None:
             line.say(_until(share, seconds, rounds))
         selection = run(
@@ -123,16 +132,42 @@ def select(
             memory=size,
             progress=line,
             checkpoint=checkpoint,
+            **where,
         )
     output.deliver(selection, table.ids, source=source, table=table, more=benders.drawings(selection))
 
 
-def _what(points: NDArray[Any], metric: str, picks: int, rows: NDArray[Any] | None, memory: int | None) -> str:
+def _elsewhere(ray: str | None, device: str | None, engine: bool) -> dict[str, str]:
+    """The words that say where passes are made; refused where there are none, or twice."""
+    said = {name: word for name, word in (("ray", ray), ("device", device)) if word is not None}
+    if said and not engine:
+        raise HandfulError(f"--{next(iter(said))} is for the engine's passes; leave out --method and --strategy.")
+    if len(said) == 2:
+        raise HandfulError(f"--ray {ray} and --device {device} exclude each other; give one.")
+    return said
+
+
+def _holding(threads: int | None, **where: str) -> Holding | None:
+    if not where:
+        return None
+    from handful.executors import holding
+
+    return holding(where.get("ray"), where.get("device"), threads)
+
+
+def _what(
+    points: NDArray[Any],
+    metric: str,
+    picks: int,
+    rows: NDArray[Any] | None,
+    memory: int | None,
+    holding: Holding | None,
+) -> str:
     """What the run is about to do, and the memory it will take; refused where that does not fit."""
     from handful.forecast import forecast
 
     candidates = len(points) if rows is None else len(rows)
-    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, candidates, memory).sentence}."
+    return f"Picking {forecast(points.shape, points.itemsize, metric, picks, candidates, memory, holding).sentence}."
 
 
 def _until(gap: float, seconds: float, rounds: int | None) -> str:
