@@ -99,13 +99,13 @@ def torch_against_numpy(points: int, dimension: int, device: Any, cells: int, ex
         below = exact - prices - at[:, None]
         dual = np.minimum(at, 0) / PICKS + np.maximum(at, 0) / PICKS + np.minimum(below, 0) @ masses
         print(
-            f"  {np.dtype(dtype).name}: bound off by {abs(proven - bound) / bound:.1e}, values by "
+            f"  {np.dtype(dtype).name}: bound off by {abs(proven - bound) / abs(bound):.1e}, values by "
             f"{np.abs(found - expected).max() / np.abs(expected).max():.1e}, floors by "
             f"{np.abs(floors - dual).max() / np.abs(dual).max():.1e} (relative); floors below values: "
             f"{bool((floors <= expected + 1e-6).all())}; mass taken {taken.sum():.9f}",
             flush=True,
         )
-        assert abs(proven - bound) < 1e-6 * bound
+        assert abs(proven - bound) < 1e-6 * abs(bound)
         assert abs(taken.sum() - 1) < 1e-6
         if dtype is np.float32:
             speed(passes, costs, prices, points, room, everywhere, done, exact_products)
