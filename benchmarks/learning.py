@@ -46,8 +46,9 @@ def simclr(given: argparse.Namespace) -> None:
     data = datasets.load("fashion-mnist", given.fashion)
     images = data.pool[: given.images]
     settings = SimCLR(
-        encoder="small", batch=256, temperature=0.2, epochs=given.epochs, views=preset("fashion"), seed=given.seed
-    )
+        encoder="small", batch=256, temperature=0.2, weight_decay=5e-4, epochs=given.epochs,
+        views=preset("fashion"), seed=given.seed,
+    )  # fmt: skip
     trained, history = train(
         images, settings, folder=given.results / "simclr", device=given.device, every=10, progress=stopper(given)
     )

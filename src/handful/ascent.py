@@ -162,12 +162,14 @@ class Ascent:
         """Candidates that may be in better picks than the best ones known, and the forced ones."""
         return np.sort(self.field.candidates)
 
-    def tree(self, distance: float, limit: int) -> Tree | None:
-        """Branch and bound over the candidates left, if most of their distances fit in memory.
+    @property
+    def fitting(self) -> bool:
+        """Whether most of the distances of the candidates left fit in memory, without which cases are slow."""
+        return len(self.field.open) <= 2 * self._room
 
-        Its proof may hold ``limit`` vectors of prices.
-        """
-        if self.bundle is None or len(self.field.open) > 2 * self._room:
+    def tree(self, distance: float, limit: int) -> Tree | None:
+        """Branch and bound over the candidates left; its proof may hold ``limit`` vectors of prices."""
+        if self.bundle is None:
             return None
         self.field.keep(self.field.cheapest(self._room))
         return Tree(self.field, self.bundle, self.lower_bound, self.proof, distance, limit)

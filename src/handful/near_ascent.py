@@ -69,6 +69,8 @@ class NearAscent:
         self._prices = self._ahead = np.zeros(pool.n)
         self._rounding = pool.rounding(np.float64)
 
+    fitting = True  # cases of near pairs fit in memory, see `Ascent.fitting`
+
     @property
     def promised(self) -> float:
         """0 once the tree can take over, else infinite."""

@@ -42,7 +42,7 @@ _SPLITS = 3  # times that the tree splits some cases in a round; once as long as
 _RAISE = 4  # rounds from one raise of the bound to the next once it is as high as it gets
 _VECTORS = 20_000  # vectors of prices that a proof may hold
 _KEEP = 120  # seconds from one checkpoint to the next
-_PATIENCE = 300  # perturbations without success after which the search rests
+_PATIENCE = 30  # perturbations for each pick, without success, after which the search rests
 
 
 class Run:
@@ -75,6 +75,7 @@ class Run:
         self.tries = 0
         self.repairs = 0
         self.failures = 0
+        self.patience = _PATIENCE * max(10, problem.new)
         self.tried: set[bytes] = set()
 
     @property
@@ -121,11 +122,17 @@ class Run:
                 return "gap"
             if rounds is not None and done >= rounds:
                 return "iterations"
-            if not self.tree and self.ascent.promised < _PROMISE * current:
-                self._plant()
             stuck = self.tree.finished if self.tree else self.ascent.converged
-            if stuck and self.failures >= _PATIENCE:
+            spent = stuck and self.failures >= self.patience
+            if not self.tree and (spent or self._ripe(current)):
+                self._plant()
+                spent = spent and not self.tree
+            if spent:
                 return "converged"
+
+    def _ripe(self, current: float) -> bool:
+        """Whether cases now promise more than the ascent does."""
+        return self.ascent.promised < _PROMISE * current and self.ascent.fitting
 
     def _optimal(self) -> bool:
         """Whether the bound meets the distance, as far as numbers can tell."""
@@ -224,7 +231,7 @@ class Run:
 
     def _split(self) -> None:
         assert self.tree is not None
-        for _ in range(_SPLITS if self.failures > _PATIENCE // 3 else 1):
+        for _ in range(_SPLITS if self.failures > self.patience // 3 else 1):
             if self.tree.finished or relative_gap(self.best.distance, self.lower_bound) <= max(self.gap, OPTIMAL):
                 break
             for picks in self.tree.split(self.best.distance):
@@ -240,7 +247,7 @@ class Run:
 
     def _look(self) -> None:
         """Look for better picks around the best ones, as long as that has led anywhere of late."""
-        if self.failures < _PATIENCE or not self.tree:
+        if self.failures < self.patience or not self.tree:
             self._repair()
             self._perturb()
 
