@@ -253,7 +253,7 @@ def main() -> None:
         else:
             added.add_argument("--seeds", type=int, default=5)
         if piece is fdal:
-            added.add_argument("--digits", type=Path, default=Path("../shared/data/mnist_usps.npz"))
+            added.add_argument("--digits", type=Path, default=Path("mnist_usps.npz"))
             added.add_argument("--epochs", type=int, default=3)
             added.add_argument("--divergences", default="none,pearson")
             added.add_argument("--adversity", type=float, default=0.4)

@@ -1,9 +1,9 @@
 """Rounds of active learning on real data: which strategy's labels teach the most, and what spreading them adds.
 
     pip install '.[torch]'
-    python benchmarks/learning_rounds.py spread --data ../shared/data
+    python benchmarks/learning_rounds.py spread --data DIR
     python benchmarks/learning_rounds.py rounds --features fashion_simclr_features.npz
-    python benchmarks/learning_rounds.py adaptation --data ../shared/data
+    python benchmarks/learning_rounds.py adaptation --data DIR
     python benchmarks/learning_rounds.py classical
 
 Every piece keeps its results in a folder under ``--work`` and goes on from there when it is run again, so it may be
@@ -264,7 +264,7 @@ PIECES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("piece", choices=PIECES)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--fashion", type=Path, default=Path("/usr/share/datasets/fashion-mnist"))
     parser.add_argument("--features", type=Path, help="an .npz of train and test features of Fashion-MNIST")
     parser.add_argument("--work", type=Path, default=Path("learning-rounds"))

@@ -41,7 +41,7 @@ SCENARIOS, KEPT = "1w_all_25", (5, 10, 20, 50)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("piece", choices=[*LIMITS, "fasterpam", "scenarios"])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--only", help="instances, separated by commas")
     parser.add_argument("--sizes", help="points for fasterpam, separated by commas")
     parser.add_argument("--seconds", type=float, help="time limit of each run, in place of the one asked for")

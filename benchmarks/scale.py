@@ -1,7 +1,7 @@
 """How far and how fast: gaps and the time to reach them, the cost of a pass, and growth with the number of points.
 
 python benchmarks/scale.py gaps digits
-python benchmarks/scale.py gaps cifar10 --data ../shared/data/cifar10_lite0_pca.npz
+python benchmarks/scale.py gaps cifar10 --data FILE
 python benchmarks/scale.py gaps fashion --data train-images-idx3-ubyte.gz
 python benchmarks/scale.py pass
 python benchmarks/scale.py growth

@@ -210,7 +210,7 @@ def measured(given: argparse.Namespace, who: str, name: str, budget: int) -> dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--points", type=int, default=5_000)
     parser.add_argument("--dimension", type=int)
     parser.add_argument("--budgets", default="10,40,180")
