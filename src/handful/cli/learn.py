@@ -23,7 +23,7 @@ EXAMPLES = """
 
 [cyan]handful learn simclr configs/paper/simclr-cifar10.toml -o run[/cyan]   run it again to go on
 
-[cyan]handful learn fdal configs/paper/fdal-amazon-dslr.toml --set fdal.epochs=5 -o short[/cyan]
+[cyan]handful learn fdal configs/paper/fdal-dslr-amazon.toml --set fdal.epochs=5 -o short[/cyan]
 
 [cyan]handful embed data --dataset cifar10 --encoder run/encoder.pt -o pool.npy[/cyan]   features by what was learnt
 """
