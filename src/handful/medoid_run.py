@@ -53,6 +53,6 @@ class NearRun(SwapRun):
     def _plant(self) -> None:
         if self.near.bundle is not None:
             limit = min(max(self.plan.vectors, 100), _VECTORS)
-            self.tree = tree = self.near.tree(self.best.distance, limit)  # type: ignore[assignment]
+            self.tree = tree = self.near.tree(self.best.distance, limit)
             for picks in tree.suggestions:
                 self._try(picks)

@@ -59,11 +59,6 @@ class Metric:
         return f"{self.name}:{self.parameter!r}" if self.name in _PARAMETERS else self.name
 
     @property
-    def triangle(self) -> bool:
-        """Whether the cost obeys the triangle inequality for all points (1 - cos and squares do not)."""
-        return self.name in ("euclidean", "manhattan")
-
-    @property
     def linear(self) -> bool:
         """Whether a weighted sum of costs to one point needs only the weighted mean of the others."""
         return self.name in ("cosine", "sqeuclidean")

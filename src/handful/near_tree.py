@@ -17,6 +17,7 @@ from handful.bound import Evaluation
 from handful.near import Cells, NearPairs
 from handful.proof import ROOT, Proof
 from handful.radius import Radius
+from handful.waiting import Cases
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -34,7 +35,7 @@ class _Case:
     picked: Floats = field(compare=False)
 
 
-class NearTree:
+class NearTree(Cases[_Case]):
     """Cases still to be split, by their bounds; to the engine what `handful.tree.Tree` is.
 
     Parameters
@@ -59,17 +60,14 @@ class NearTree:
         limit: int,
         workers: Workers,
     ) -> None:
+        super().__init__(proof, limit)
         self._pairs = pairs
         self._forced = forced
         self._budget = budget
-        self._proof = proof
-        self._limit = limit
         self._clock = workers.clock
         self._workers = workers
         self._cells = cells
-        self._closed = np.inf
         self._rounding = pairs.pool.rounding(np.float64)
-        self._cases: list[_Case] = []
         self._radius = Radius(pairs, budget, prices, distance)
         nothing = np.empty(0, np.int64)
         root = self._solve(ROOT, nothing, nothing, -np.inf, distance)
@@ -78,16 +76,6 @@ class NearTree:
             self._cases = [root]
             self.suggestions = [self._rounded(root)]
             self._narrow(root, distance)
-
-    @property
-    def lower_bound(self) -> float:
-        """The least bound of any case."""
-        return min(self._closed, self._cases[0].bound if self._cases else np.inf)
-
-    @property
-    def finished(self) -> bool:
-        """Whether no case is left to be split, or no room to do so."""
-        return not self._cases or self._proof.size >= self._limit
 
     def split(self, distance: float) -> list[Indices]:
         """Split the case of least bound; returns the picks that its halves suggest."""

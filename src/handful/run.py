@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from handful.search import Found, Search
 from handful.selection import OPTIMAL, Progress, Selection, relative_gap
 from handful.starts import greedy_starts
 from handful.transport import point_prices, transport
-from handful.tree import Tree
+from handful.waiting import Cases
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -70,7 +71,7 @@ class Run:
         self.search = self._searching()
         self.best = self._first()
         self.ascent = self._ascent()
-        self.tree: Tree | None = None
+        self.tree: Cases[Any] | None = None
         self.trace: list[Progress] = []
         self.tries = 0
         self.repairs = 0

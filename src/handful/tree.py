@@ -21,6 +21,7 @@ from handful.pool import Pool
 from handful.proof import NONE, ROOT, Proof
 from handful.regions import Regions
 from handful.transport import point_prices, transport
+from handful.waiting import Cases
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -75,7 +76,7 @@ class _Raised:
     selections: Indices | None = None
 
 
-class Tree:
+class Tree(Cases[_Case]):
     """Cases still to be split, by their bounds; those of the proof, if it has some.
 
     Parameters
@@ -93,13 +94,10 @@ class Tree:
     """
 
     def __init__(self, field: Field, bundle: Bundle, bound: float, proof: Proof, distance: float, limit: int) -> None:
-        self._proof = proof
+        super().__init__(proof, limit)
         self._workers = field.workers
-        self._limit = limit
-        self._closed = np.inf
         self._splits = 0
         self._deeper: _Case | None = None
-        self._cases: list[_Case] = []
         support = bundle.support()
         everyone = np.sort(field.candidates)
         parts = np.array([support.get(candidate, 0.0) for candidate in everyone.tolist()])
@@ -114,16 +112,6 @@ class Tree:
             self._enter(root, self._raise(root, distance), distance)
         else:
             self._resume(field, bound, distance)
-
-    @property
-    def lower_bound(self) -> float:
-        """The least bound of any case."""
-        return min(self._closed, self._cases[0].bound if self._cases else np.inf)
-
-    @property
-    def finished(self) -> bool:
-        """Whether no case is left to be split, or no room to do so."""
-        return not self._cases or self._proof.size >= self._limit
 
     def split(self, distance: float) -> list[Indices]:
         """Split a few cases; returns the picks that their halves suggest."""
